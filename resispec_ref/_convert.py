@@ -1,0 +1,107 @@
+"""From what users hold to what the library computes with: float64 on their backend, or exact rationals."""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+from numbers import Rational
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device, is_array_api_obj, is_jax_array
+
+from resispec_ref._arrays import Array, is_rational
+
+
+def as_arrays(**given: Any) -> list[Array]:
+    """Every argument as float64, or every one as exact rationals, in one namespace."""
+    arrays = [v if is_array_api_obj(v) else from_sequence(v, k) for k, v in given.items()]
+    foreign = [a for a in arrays if not isinstance(a, np.ndarray)]
+    if not foreign and any(a.dtype == object for a in arrays):
+        if not any(np.issubdtype(a.dtype, np.inexact) and a.size for a in arrays):
+            return [_as_rational(a, k) for k, a in zip(given, arrays, strict=True)]
+        exact = [k for k, a in zip(given, arrays, strict=True) if a.dtype == object]
+        if any(isinstance(v, Rational) and not isinstance(v, int) for a in arrays if a.dtype == object for v in a.flat):
+            other = [k for k in given if k not in exact]
+            raise ValueError(
+                f"{exact[0]} is exact but {other[0]} holds floats; give both as rationals, or both as floats"
+            )
+    like = foreign[0] if foreign else arrays[0]
+    return [_as_float(move(a, like, k), k) for k, a in zip(given, arrays, strict=True)]
+
+
+def from_sequence(value: Any, name: str) -> np.ndarray:
+    try:
+        x = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name}: not a rectangular array of numbers ({error})") from None
+    if x.dtype == object or x.dtype.kind in "iu":
+        return x.astype(object) if name in ("target", "draft", "drafts", "law") or x.dtype == object else x
+    if x.dtype.kind not in "f":
+        raise ValueError(f"{name}: numbers are needed, not {x.dtype}")
+    return x
+
+
+def _as_rational(x: np.ndarray, name: str) -> np.ndarray:
+    values = x.reshape(-1).tolist()
+    kinds = {type(v) for v in values if not isinstance(v, int | np.integer)}
+    if len(kinds) > 1 or not all(issubclass(k, Rational) for k in kinds):
+        odd = next(v for v in values if not isinstance(v, Rational) or len(kinds) > 1)
+        raise ValueError(
+            f"{name}: {odd!r} among exact entries; use one rational type (Fraction or gmpy2.mpq) throughout"
+        )
+    number = kinds.pop() if kinds else Fraction
+    return objects([number(int(v)) if isinstance(v, int | np.integer) else v for v in values], x.shape)
+
+
+def objects(values: list, shape: tuple[int, ...]) -> np.ndarray:
+    x = np.empty(len(values), dtype=object)
+    x[:] = values
+    return x.reshape(shape)
+
+
+def _as_float(x: Array, name: str) -> Array:
+    if is_rational(x):
+        x = x.astype(np.float64)
+    xp = array_namespace(x)
+    if xp.isdtype(x.dtype, ("bool", "complex floating")):
+        raise ValueError(f"{name}: probabilities are real numbers, not {x.dtype}")
+    wide = xp.astype(x, xp.float64)
+    if wide.dtype != xp.float64:
+        raise ValueError(
+            f"{name}: this JAX computes in 32 bits; call jax.config.update('jax_enable_x64', True) before making arrays"
+        )
+    return wide
+
+
+def move(x: Array, like: Array, name: str) -> Array:
+    """`x` in the namespace and on the device of `like`."""
+    xp = array_namespace(like)
+    if isinstance(x, np.ndarray) and not isinstance(like, np.ndarray):
+        x = x.astype(np.float64) if x.dtype == object else x
+        return xp.asarray(np.array(x), device=device(like))
+    try:
+        array_namespace(x, like)
+    except TypeError:
+        libraries = " beside one of ".join(type(a).__module__.split(".")[0] for a in (x, like))
+        raise ValueError(f"{name}: an array of {libraries}; give all arguments in one array library") from None
+    return x
+
+
+def is_traced(x: Array) -> bool:
+    """Whether the values of `x` are unknown because JAX is tracing."""
+    return is_jax_array(x) and isinstance(x, sys.modules["jax"].core.Tracer)
+
+
+def refuse(bad: Array, values: Array, name: str, why: str) -> None:
+    """Raise for the first entry where `bad`: argument, row, position in the row, value, reason."""
+    xp = array_namespace(bad)
+    if not bool(xp.any(bad)):
+        return
+    flat = int(xp.argmax(xp.astype(xp.reshape(bad, (-1,)), xp.int8)))
+    *row, entry = (int(i) for i in np.unravel_index(flat, tuple(bad.shape)))
+    where = f"row {row[0] if len(row) == 1 else tuple(row) if row else 0}"
+    value = xp.reshape(values, (-1,))[flat]
+    value = value if isinstance(value, Rational) else value.item() if hasattr(value, "item") else float(value)
+    place = f", entry {entry}" if values.shape[-1] > 1 or bad.shape[-1] > 1 else ""
+    raise ValueError(f"{name}, {where}{place}: {value} {why}")

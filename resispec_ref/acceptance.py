@@ -1,0 +1,120 @@
+"""Multi-candidate acceptance from given uniforms: one step, one draw, and a whole verification."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from array_api_compat import array_namespace, device
+
+from resispec_ref._arrays import Array, index_range, prefix_sum, take
+from resispec_ref.distributions import scalar
+from resispec_ref.validation import check_candidates, check_pair, check_tokens, check_uniforms
+from resispec_ref.verifiers import Verifier, get_verifier
+
+
+class Verification(NamedTuple):
+    """The outcome of `verify`; a batch has leading dimensions `(...)`."""
+
+    token: Array
+    """`(...)`: the emitted token id."""
+    accepted_index: Array
+    """`(...)`: which candidate was accepted, from 0; `K` if none was."""
+
+
+def uniforms_needed(verifier: str | Verifier, candidates: int) -> int:
+    """How many uniforms a position `verify` takes for `candidates` candidates: one each, and one for the residual draw.
+
+    >>> uniforms_needed("resispec", 3)
+    4
+    """
+    get_verifier(verifier)
+    return check_candidates(candidates) + 1
+
+
+def verify(verifier: str | Verifier, target: Any, draft: Any, tokens: Any, uniforms: Any) -> Verification:
+    """Run `verifier` on given candidates with given uniforms: the same arrays in give the same token out.
+
+    Candidate `i` is accepted iff `u_i q_i(x_i) < m_i(x_i)`, strictly; if none is, the last uniform draws from the
+    last residual target by its cumulative sum in token order.
+
+    Args:
+        verifier: a registry name or a `Verifier`.
+        target: `(..., vocab)` law `p`.
+        draft: `(..., vocab)` law `q`.
+        tokens: `(..., K)` candidate ids in the order of their draw. `-1` marks an absent candidate, for ragged lists:
+        it
+            ends the list, and the token is drawn from the residual target reached, the target itself if there is no
+            candidate at all.
+        uniforms: `(..., uniforms_needed(verifier, K))`, each in `[0, 1)`.
+
+    Returns:
+        `Verification(token, accepted_index)`.
+
+    Raises:
+        ValueError: laws that are not laws; an id outside the vocabulary or of draft probability 0; a repeated candidate
+            where the rule draws without replacement; uniforms of another shape or outside `[0, 1)`.
+
+    Where rounding alone left a residual without mass (`p = q` up to rounding, and a uniform next to 1), the residual
+    target
+    before it is used: a law of the same support, never uniform and never NaN.
+
+    Source: section 2 of the mathematics. Theorem: `chain_exact` (proofs/chain.v).
+
+    >>> found = verify("recursive-rejection", [0.2, 0.4, 0.4], [0.6, 0.3, 0.1], [0], [0.5, 0.1])
+    >>> int(found.token), int(found.accepted_index)
+    (1, 1)
+    """
+    rule = get_verifier(verifier)
+    p, q = check_pair(target, draft)
+    x = check_tokens(tokens, q, distinct=not rule.replacement)
+    K = x.shape[-1]
+    u = check_uniforms(uniforms, p, needed=uniforms_needed(rule, K))
+    xp = array_namespace(p, q)
+    batch = np.broadcast_shapes(*(tuple(a.shape[:-1]) for a in (p, q, x, u)))
+    p, q, x, u = (xp.broadcast_to(a, (*batch, a.shape[-1])) for a in (p, q, x, u))
+    state = rule.start(p, q, K)
+    index = xp.full(batch, K, dtype=xp.int64, device=device(p))
+    token = index * 0
+    looking = index == K
+    for i in range(K):
+        present = looking & (x[..., i] >= 0)
+        candidate = xp.where(present, x[..., i], x[..., i] * 0)
+        taken = present & accepts(state.proposal, rule.accepted(state), candidate, u[..., i])
+        index, token = xp.where(taken, index * 0 + i, index), xp.where(taken, candidate, token)
+        looking = present & ~taken
+        after = rule.reject(state, candidate)
+        target = xp.where(looking[..., None], after.target, state.target)
+        state = after._replace(target=target)
+    drawn = draw(state.target, u[..., K:])
+    return Verification(scalar(xp.where(index == K, drawn, token)), scalar(index))
+
+
+def accepts(proposal: Array, accepted: Array, token: Array, uniform: Array) -> Array:
+    """One step: whether `token`, drawn from `proposal`, is accepted, `u q(x) < m(x)`, strictly; shape `(...)`.
+
+    `proposal` and `accepted` are `(..., vocab)` masses `q` and `m ≤ q`, `token` and `uniform` `(...)`.
+
+    >>> q, m = np.array([0.5, 0.5]), np.array([0.25, 0.5])
+    >>> bool(accepts(q, m, np.array(0), np.array(0.5))), bool(accepts(q, m, np.array(1), np.array(0.999)))
+    (False, True)
+    """
+    at = token[..., None]
+    return uniform * take(proposal, at)[..., 0] < take(accepted, at)[..., 0]
+
+
+def draw(mass: Array, uniform: Array) -> Array:
+    """Inverse CDF in token order: the first token whose running sum exceeds `u |mass|`, and never one without mass.
+
+    `mass` is `(..., vocab)`, non-negative, not necessarily normalised; `uniform` `(..., 1)` in `[0, 1)`. Returns
+    `(...)`.
+
+    >>> int(draw(np.array([0.0, 0.5, 0.5]), np.array([0.0]))), int(draw(np.array([0.5, 0.5]), np.array([0.5])))
+    (1, 1)
+    """
+    xp = array_namespace(mass, uniform)
+    cumulative = prefix_sum(mass)
+    index = index_range(mass.shape[-1], mass)
+    last = xp.max(xp.where(mass > 0, index, index * 0), axis=-1)
+    below = xp.sum(xp.astype(cumulative <= uniform * cumulative[..., -1:], index.dtype), axis=-1)
+    return xp.minimum(below, last)

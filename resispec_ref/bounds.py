@@ -1,0 +1,101 @@
+"""The bound: the highest acceptance rate of any exact verifier, sequential or not (optimal transport)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from resispec_ref._arrays import Array, divide, is_rational, prefix_sum, prefix_sum_from_zero, take, total
+from resispec_ref.candidate_sets import distinct_sets
+from resispec_ref.distributions import scalar
+from resispec_ref.validation import check_candidates, check_pair
+
+_CERTAIN = 36.0  # a clock of rate q rang by t with probability 1 − e^{−36}, below rounding, once q t exceeds this
+_STEP = 0.3  # the trapezoid rule in log t errs by about e^{−2π (π/2) / step}, 5e-15
+_NODES = np.arange(-40.0, 100.0, _STEP)  # log t: up to the last clock of a draft whose smallest mass is 1e-43
+
+
+def optimal_acceptance(target: Any, draft: Any, *, candidates: int, replacement: bool = True) -> Array:
+    """The optimal-transport bound `1 − max_H (Q(H) − p(H))+` on the acceptance rate of exact verifiers.
+
+    `Q(H)` is the probability that all `K` candidates lie in `H`; the best `H` is a prefix of the tokens sorted by
+    `p/q` ascending. Independent candidates: `Q(H) = q(H)^K`. Without replacement: rational laws by enumeration of sets,
+    exactly; floats by quadrature over a race of exponential clocks, `O(vocab K)` a node, to about 1e-14.
+
+    Args:
+        target: `(..., vocab)` law `p`.
+        draft: `(..., vocab)` law `q` of the candidates.
+        candidates: `K ≥ 0`.
+        replacement: whether candidates are independent draws, or distinct ones drawn in sequence.
+
+    Returns:
+        `(...)`, in `[0, 1]`.
+
+    Raises:
+        ValueError: laws that are not laws; rational laws without replacement with too many sets of candidates to
+        enumerate.
+
+    Source: Sun et al. 2023 (arXiv 2310.15141), Hu et al. 2025 (arXiv 2502.18779), section 6 of the mathematics (T10).
+    Theorem: `acceptance_upper_bound` (proofs/optimal.v).
+
+    >>> from fractions import Fraction as F
+    >>> str(optimal_acceptance([F(1, 3)] * 3, [F(1, 2), F(1, 2), F(0)], candidates=2))
+    '2/3'
+    """
+    p, q = check_pair(target, draft)
+    K = check_candidates(candidates)
+    if K == 0:
+        return scalar(total(p + q * 0)[..., 0] * 0)
+    p, q = sort_by_ratio(p, q)
+    P = prefix_sum_from_zero(p)
+    if replacement:
+        escape = 1 - prefix_sum_from_zero(q) ** K
+    elif is_rational(q):
+        escape = 1 - _inside_by_sets(q, K)
+    else:
+        escape = _escape_by_race(q, K)
+    return scalar(array_namespace(P).min(P + escape, axis=-1))
+
+
+def sort_by_ratio(p: Array, q: Array) -> tuple[Array, Array]:
+    """Both laws with their tokens sorted by `p/q`, ascending; tokens of `q = 0` last."""
+    xp = array_namespace(p, q)
+    share = divide(p, p + q, p * 0 + q * 0 + 1)  # p/(p + q) has the order of p/q and no infinities
+    order = xp.argsort(share, axis=-1, stable=True)
+    return take(p, order), take(q, order)
+
+
+def _inside_by_sets(q: Array, K: int) -> Array:
+    """`Q(H)` for every prefix `H`, length `vocab + 1`: a set lies in the prefix that ends with its last token."""
+    xp = array_namespace(q)
+    ending = [q[..., :1] * 0] * (q.shape[-1] + 1)
+    for S, chance in distinct_sets(q, K).items():
+        ending[max(S, default=-1) + 1] = ending[max(S, default=-1) + 1] + chance
+    return prefix_sum(xp.concat(ending, axis=-1))
+
+
+def _escape_by_race(q: Array, K: int) -> Array:
+    """`1 − Q(H)` for every prefix: `∫ q(H^c) e^{−q(H^c) t} P(fewer than K clocks of H rang by t) dt`.
+
+    With odds `o = e^{q t} − 1` the probability of exactly `k` rings is `e^{−q(H) t} e_k(o)`, and the elementary
+    symmetric polynomials of all prefixes come from running sums of positive terms, so nothing cancels.
+    """
+    xp = array_namespace(q)
+    zero = q[..., :1] * 0
+    outside = xp.flip(prefix_sum_from_zero(xp.flip(q, axis=-1)), axis=-1)
+    escape = outside * 0
+    for log_t in _NODES.tolist():
+        t = math.exp(log_t)
+        certain = q * t > _CERTAIN
+        rate = xp.where(certain, q * 0, q * t)
+        odds, rung = xp.expm1(rate), prefix_sum_from_zero(xp.astype(certain, q.dtype))
+        none = xp.exp(-prefix_sum_from_zero(rate))
+        fewer, e = none * 0, none * 0 + 1
+        for k in range(K):
+            fewer = fewer + xp.where(rung + k < K, none * e, none * 0)
+            e = xp.concat([zero, xp.cumulative_sum(odds * e[..., :-1], axis=-1)], axis=-1)
+        escape = escape + outside * t * xp.exp(-outside * t) * fewer
+    return escape * _STEP

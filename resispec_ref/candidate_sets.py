@@ -1,0 +1,41 @@
+"""The law of the set of candidates drawn without replacement, by recursion over subsets."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+from resispec_ref._arrays import Array, divide, total
+
+MAX_SETS = 50_000
+"""Sets that are enumerated at most."""
+
+
+def distinct_sets(q: Array, candidates: int) -> dict[tuple[int, ...], Array]:
+    """`P(S)`, shape `(..., 1)`, of every set `S` that the first `K` draws without replacement from `q` can make.
+
+    `P(S) = Σ_{x ∈ S} P(S ∖ x) q(x) / (1 − q(S ∖ x))`. A set smaller than `K` has mass only if it exhausts the draft.
+    Keys are ascending token ids. Source: section 1 of the mathematics.
+
+    Raises:
+        ValueError: more than `MAX_SETS` sets.
+    """
+    vocab, K = q.shape[-1], min(candidates, q.shape[-1])
+    if sum(math.comb(vocab, k) for k in range(K + 1)) > MAX_SETS:
+        raise ValueError(
+            f"draft: {vocab} tokens have too many sets of up to {K} candidates to enumerate; pass floats instead"
+        )
+    columns = [q[..., x : x + 1] for x in range(vocab)]
+    whole = total(q)
+    reached: dict[tuple[int, ...], Array] = {(): whole}
+    stopped: dict[tuple[int, ...], Array] = {}
+    for size in range(1, K + 1):
+        left = {S: whole - sum((columns[x] for x in S), start=whole * 0) for S in reached}
+        stopped |= {S: P * (left[S] <= 0) for S, P in reached.items()}
+        # the last draw was any x of S, made after the others, T
+        grown: dict[tuple[int, ...], Array] = {}
+        for S in itertools.combinations(range(vocab), size):
+            last = [(S[:i] + S[i + 1 :], columns[x]) for i, x in enumerate(S)]
+            grown[S] = sum((reached[T] * divide(q_x, left[T], q_x * 0) for T, q_x in last), start=whole * 0)
+        reached = grown
+    return stopped | reached

@@ -1,0 +1,193 @@
+"""The emitted law of a verification rule: exactly, or by sampled paths with standard errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from array_api_compat import array_namespace, device
+
+from resispec_ref._arrays import Array, index_range, is_rational, total
+from resispec_ref.acceptance import draw
+from resispec_ref.distributions import scalar, tv
+from resispec_ref.validation import check_candidates, check_pair
+from resispec_ref.verifiers import State, Verifier, get_verifier
+
+MAX_PATHS = 2_000_000
+"""Entries (`paths × vocab`) up to which `emitted_law` enumerates the rejected paths of a path-dependent rule."""
+
+
+class EmittedLaw(NamedTuple):
+    """What a rule emits for one pair of laws; a batch has leading dimensions `(...)`."""
+
+    law: Array
+    """`(..., vocab)`: the law of the emitted token."""
+    acceptance_rate: Array
+    """`(...)`: the probability that a candidate is accepted."""
+    acceptance_per_candidate: Array
+    """`(..., K)`: the probability that candidate `i` is the one accepted."""
+    total_variation: Array
+    """`(...)`: distance of `law` from the target; 0 for an exact rule."""
+
+
+class EstimatedLaw(NamedTuple):
+    """`EmittedLaw` by sampled rejected paths: means over the paths, and the standard errors of those means."""
+
+    law: Array
+    acceptance_rate: Array
+    acceptance_per_candidate: Array
+    total_variation: Array
+    """Of the mean law. Sampling noise alone makes it positive, by about `total_variation_noise`."""
+    law_error: Array
+    acceptance_rate_error: Array
+    acceptance_per_candidate_error: Array
+    total_variation_noise: Array
+    """`½ Σ` of the law's standard errors: an upper bound on the expected distance between mean law and true law."""
+
+
+def emitted_law(verifier: str | Verifier, target: Any, draft: Any, *, candidates: int) -> EmittedLaw:
+    """The law of the token that `verifier` emits, exactly (`==` for rationals).
+
+    Each step adds `P(reached) · m_i`, and the last residual target the rest. A path-independent rule has one state a
+    step; a path-dependent one is followed along every sequence of rejected tokens.
+
+    Args:
+        verifier: a registry name or a `Verifier`.
+        target: `(..., vocab)` law `p`.
+        draft: `(..., vocab)` law `q`; candidates are drawn from it with or without replacement, as the rule says.
+        candidates: `K ≥ 0` of them.
+
+    Raises:
+        ValueError: laws that are not laws; an unknown rule; more rejected paths than `MAX_PATHS` entries
+            (use `estimated_law`).
+
+    Source: section 7 of the mathematics. Theorem: `step_exact_iff` (proofs/step.v).
+
+    >>> from fractions import Fraction as F
+    >>> found = emitted_law("resispec-published", [F(1, 3)] * 3, [F(1, 2), F(1, 2), F(0)], candidates=1)
+    >>> [str(v) for v in found.law], str(found.total_variation)
+    (['19/42', '19/42', '2/21'], '5/21')
+    """
+    rule = get_verifier(verifier)
+    p, q = check_pair(target, draft)
+    K = check_candidates(candidates)
+    vocab = p.shape[-1]
+    if rule.path_dependent and vocab ** (K + 1) > MAX_PATHS:
+        raise ValueError(
+            f"candidates: {rule.name} follows {vocab}^{K} rejected paths here, more than are enumerated; "
+            "use estimated_law, or a smaller vocabulary"
+        )
+    branch = _every_token if rule.path_dependent else _any_token
+    law, rates = _walk(rule, p, q, K, branch, lambda x: array_namespace(x).sum(x, axis=-2))
+    return EmittedLaw(*map(scalar, (law, total(rates)[..., 0] if K else law[..., 0] * 0, rates, tv(law, p))))
+
+
+def estimated_law(
+    verifier: str | Verifier, target: Any, draft: Any, *, candidates: int, paths: int, rng: np.random.Generator
+) -> EstimatedLaw:
+    """`emitted_law` of a path-dependent rule at a large vocabulary, estimated from sampled rejected paths.
+
+    Only the rejected tokens are sampled; along each path the exact conditional laws are added. Unbiased for the law
+    and the rates. Floats only.
+
+    Args:
+        verifier, target, draft, candidates: as for `emitted_law`.
+        paths: how many paths are sampled a row, 2 or more.
+        rng: the source of the samples.
+
+    Raises:
+        ValueError: as `emitted_law`; rational laws; fewer than 2 paths.
+
+    >>> rng = np.random.default_rng(0)
+    >>> found = estimated_law("naive", [0.5, 0.5], [0.5, 0.5], candidates=2, paths=64, rng=rng)
+    >>> abs(float(found.acceptance_rate) - 0.75) <= 4 * float(found.acceptance_rate_error) + 1e-12
+    True
+    """
+    rule = get_verifier(verifier)
+    p, q = check_pair(target, draft)
+    if is_rational(p):
+        raise ValueError("target: sampling is for floats; emitted_law gives rational laws exactly")
+    if paths < 2:
+        raise ValueError(f"paths: {paths} sampled paths have no standard error; give 2 or more")
+    xp = array_namespace(p, q)
+    K = check_candidates(candidates)
+
+    def sampled(rule: Verifier, state: State, weight: Array, left: Array) -> tuple[State, Array]:
+        u = rng.random((*weight.shape[:-1], 1))
+        token = draw(left, xp.asarray(u, device=device(p)))
+        return rule.reject(state, token), weight * total(left)
+
+    law, rates = _walk(rule, p, q, K, sampled, lambda x: x, paths=paths)
+    rate = total(rates) if K else law[..., :1] * 0
+
+    def mean_and_error(x: Array) -> tuple[Array, Array]:
+        return xp.mean(x, axis=-2), xp.std(x, axis=-2, correction=1) / paths**0.5
+
+    (law, law_error), (rates, rates_error) = mean_and_error(law), mean_and_error(rates)
+    rate, rate_error = mean_and_error(rate)
+    found = (
+        law,
+        rate[..., 0],
+        rates,
+        tv(law, p),
+        law_error,
+        rate_error[..., 0],
+        rates_error,
+        total(law_error)[..., 0] / 2,
+    )
+    return EstimatedLaw(*map(scalar, found))
+
+
+def _walk(
+    rule: Verifier,
+    p: Array,
+    q: Array,
+    candidates: int,
+    branch: Callable[[Verifier, State, Array, Array], tuple[State, Array]],
+    gather: Callable[[Array], Array],
+    paths: int = 1,
+) -> tuple[Array, Array]:
+    """Emitted law and acceptance per candidate, before `gather` also along an axis of rejected paths (second to last).
+
+    `weight` is the probability that a path is reached with every candidate on it rejected; `branch` continues the
+    paths after a rejection, given the mass left at each token.
+    """
+    xp = array_namespace(p, q)
+    state = _map(
+        lambda x: xp.repeat(x[..., None, :], paths, axis=-2) if paths > 1 else x[..., None, :],
+        rule.start(p, q, candidates),
+    )
+    weight = total(state.target * 0) + 1
+    law, rates = gather(state.target * 0), [gather(weight[..., :0])]
+    for _ in range(candidates):
+        m = rule.accepted(state)
+        exhausted = total(state.proposal) <= 0
+        law = law + gather(weight * (m + xp.where(exhausted, state.target, state.target * 0)))
+        rates.append(gather(weight * total(m)))
+        state, weight = branch(rule, state, weight, state.proposal - m)
+    return law + gather(weight * state.target), xp.concat(rates, axis=-1)
+
+
+def _any_token(rule: Verifier, state: State, weight: Array, left: Array) -> tuple[State, Array]:
+    """One state for all rejected tokens: the rule does not look at them."""
+    token = array_namespace(left).argmax(left, axis=-1)
+    return rule.reject(state, token), weight * total(left)
+
+
+def _every_token(rule: Verifier, state: State, weight: Array, left: Array) -> tuple[State, Array]:
+    """One state for each rejected token: the axis of paths grows by a factor of `vocab`."""
+    xp = array_namespace(left)
+    vocab = left.shape[-1]
+
+    def flat(x: Array) -> Array:
+        return xp.reshape(x, (*x.shape[:-3], x.shape[-3] * vocab, x.shape[-1]))
+
+    state = _map(lambda x: flat(xp.broadcast_to(x[..., None, :], (*x.shape[:-1], vocab, x.shape[-1]))), state)
+    token = xp.broadcast_to(index_range(vocab, left), left.shape)
+    token = xp.reshape(token, (*token.shape[:-2], token.shape[-2] * vocab))
+    return rule.reject(state, token), flat((weight * left)[..., None])
+
+
+def _map(change: Callable[[Array], Array], state: State) -> State:
+    return State(change(state.target), change(state.proposal), tuple(map(change, state.memory)))

@@ -1,0 +1,55 @@
+"""The registry: one rule a file, one line here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from resispec_ref.verifiers._base import State, Verifier
+from resispec_ref.verifiers.k_seq import KSeq
+from resispec_ref.verifiers.naive import Naive
+from resispec_ref.verifiers.recursive_rejection import RecursiveRejection
+from resispec_ref.verifiers.recursive_rejection_without_replacement import RecursiveRejectionWithoutReplacement
+from resispec_ref.verifiers.resispec import ResiSpec
+from resispec_ref.verifiers.resispec_published import ResiSpecPublished
+
+_RULES: tuple[type[Verifier], ...] = (
+    Naive,
+    RecursiveRejection,
+    RecursiveRejectionWithoutReplacement,
+    KSeq,
+    ResiSpec,
+    ResiSpecPublished,
+)
+_BY_NAME = {rule.name: rule for rule in _RULES}
+
+
+def verifier_names() -> tuple[str, ...]:
+    """The registry's keys, in the order of the documentation's table.
+
+    >>> "resispec" in verifier_names()
+    True
+    """
+    return tuple(_BY_NAME)
+
+
+def get_verifier(name: str | Verifier, **options: Any) -> Verifier:
+    """The rule called `name`, with its options; a `Verifier` object is returned as it is.
+
+    Raises:
+        ValueError: an unknown name, or an option that the rule does not have.
+
+    >>> get_verifier("resispec-published", spread="water-filling").exact
+    False
+    """
+    if isinstance(name, Verifier) and not options:
+        return name
+    if name not in _BY_NAME:
+        raise ValueError(f"verifier: {name!r} is not one of {', '.join(_BY_NAME)}")
+    try:
+        return _BY_NAME[name](**options)
+    except TypeError:
+        known = ", ".join(getattr(_BY_NAME[name], "__dataclass_fields__", {})) or "none"
+        raise ValueError(f"{name}: unknown option among {', '.join(options)}; it has: {known}") from None
+
+
+__all__ = ["State", "Verifier", "get_verifier", "verifier_names"]
