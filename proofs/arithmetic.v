@@ -65,7 +65,7 @@ End Polynomials.
 (** The reader: atoms are collected in a list, then the two sides become polynomials in them. *)
 Ltac position x vars :=
   match vars with
-  | cons x _ => constr:(xH)
+  | cons ?y _ => let same := constr:(erefl x : x = y) in constr:(xH)
   | cons _ ?rest => let n := position x rest in eval compute in (Pos.succ n)
   end.
 
@@ -120,6 +120,7 @@ Ltac polynomial e vars :=
   end.
 
 Ltac arith :=
+  cbv beta;
   lazymatch goal with
   | |- @eq _ ?a ?b =>
     let R := match goal with R : realFieldType |- _ => R end in

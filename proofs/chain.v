@@ -130,22 +130,32 @@ elim: s => [d | c s IHs t IHt | q a next IH] /=.
   by apply: le_plus => //; apply: le_scale; rewrite ?subr_ge0 ?IH.
 Qed.
 
-(** A single candidate from q is accepted at y with probability at most q y. *)
-Lemma accepted_le_proposal q s :
-  nonneg q -> proper s -> candidates_from q 1 s -> below (accepted s) q.
+(** Of k candidates from q, one is accepted at y with probability at most k q y. *)
+Lemma accepted_le_proposals q k s :
+  law q -> proper s -> candidates_from q k s -> below (accepted s) (fun y => k%:R * q y).
 Proof.
-move=> q_ge0; have no_more t : candidates_from q 0 t -> accepted t =1 fun=> 0.
-  elim: t => [d | c s1 IH1 s2 IH2 | ? ? ? _] //= [/IH1 h1 /IH2 h2] y.
-  by rewrite h1 h2 !mulr0 addr0.
-elim: s => [d | c s IHs t IHt | q1 a next IH] /=.
-- by move=> _ _ y.
-- move=> [/andP[c_ge0 c_le1] [s_proper t_proper]] [/(IHs s_proper) s_le /(IHt t_proper) t_le] y.
-  have -> : q y = c * q y + (1 - c) * q y by arith.
+move=> [q_ge0 q_mass]; elim: s k => [d | c s IHs t IHt | q1 a next IH] k /=.
+- by move=> _ _ y; apply: mulr_ge0; rewrite ?ler0n.
+- move=> [/andP[c_ge0 c_le1] [s_proper t_proper]] st.
+  have [/(IHs _ s_proper) s_le /(IHt _ t_proper) t_le] :
+    candidates_from q k s /\ candidates_from q k t by case: (k) st.
+  move=> y; have -> : k%:R * q y = c * (k%:R * q y) + (1 - c) * (k%:R * q y) by arith.
   by apply: le_plus; apply: le_scale; rewrite ?subr_ge0.
-- move=> [[q1_ge0 q1_mass] [a_test nx]] [q1q next0] y; rewrite step_law_mass big1 ?addr0.
-  + have /andP[a_ge0 a_le1] := a_test y; rewrite /accepted_mass -q1q.
-    have h := le_scale (q1_ge0 y) a_le1; linear h.
-  + by move=> x _; rewrite no_more ?mulr0.
+- case: k => // k [[q1_ge0 q1_mass] [a_test nx]] [q1q next_k] y; rewrite step_law_mass.
+  have rej_le x : 0 <= q1 x - accepted_mass q1 a x <= q x.
+    have /andP[a_ge0 a_le1] := a_test x; rewrite /accepted_mass -q1q.
+    have h1 := le_scale (q1_ge0 x) a_le1; have h2 := mulr_ge0 (q1_ge0 x) a_ge0.
+    by apply/andP; split; [linear h1 | linear h2].
+  have later : \sum_x (q1 x - accepted_mass q1 a x) * accepted (next x) y <= k%:R * q y.
+    have -> : k%:R * q y = \sum_x q x * (k%:R * q y) by rewrite -mulr_suml [\sum_x q x]q_mass mul1r.
+    apply: ler_sum => x _; have /andP[r_ge0 r_le] := rej_le x.
+    apply: le_trans (le_scale r_ge0 (IH x k (nx x) (next_k x) y)) _.
+    have kq_ge0 : 0 <= k%:R * q y by apply: mulr_ge0; rewrite ?ler0n.
+    by have h := le_scale kq_ge0 r_le; linear h.
+  have now : accepted_mass q1 a y <= q y.
+    have /andP[a_ge0 a_le1] := a_test y; rewrite /accepted_mass -q1q.
+    by have h := le_scale (q1_ge0 y) a_le1; linear h.
+  by rewrite -addn1 natrD; have h := le_plus now later; linear h.
 Qed.
 
 End Chain.

@@ -91,6 +91,15 @@ move=> f_ge0; rewrite /normalise; case: eqVneq => [f0|m_neq0].
 - by rewrite mulrC mulfVK.
 Qed.
 
+Lemma normalise_scale d f k : k != 0 -> normalise d (fun x => f x / k) =1 normalise d f.
+Proof.
+move=> k_neq0 x; rewrite /normalise.
+have -> : mass (fun x => f x / k) = mass f / k by rewrite /mass -mulr_suml.
+rewrite mulf_eq0 invr_eq0 (negbTE k_neq0) orbF; case: eqP => // _.
+have kv : k * k^-1 = 1 by rewrite mulfV.
+by rewrite invfM invrK; from (f x * (mass f)^-1) kv.
+Qed.
+
 Lemma floor_ge0 p q : nonneg (floor p q).
 Proof. by move=> x; apply: max_right. Qed.
 

@@ -97,6 +97,20 @@ rewrite -mulr_suml mass_left mass_normalise; first by arith.
 by move=> x; rewrite subr_ge0.
 Qed.
 
+(** The same for any split p = m + r: accept the mass m, continue with r / |r|. *)
+Lemma split_criterion p q m r d :
+    law p -> law q -> nonneg m -> below m q -> nonneg r -> (forall x, m x + r x = p x) ->
+  criterion p q (accepted_mass q (test_of_mass q m)) (fun=> normalise d r).
+Proof.
+move=> [_ p_mass] [_ q_mass] m_ge0 mq r_ge0 split_p.
+have [_ acc] := test_of_mass_accepts m_ge0 mq; split=> y; rewrite acc -split_p.
+  by have h := r_ge0 y; linear h.
+rewrite (eq_bigr (fun x => (q x - m x) * normalise d r y)); last by move=> x _; rewrite acc.
+have mass_left : \sum_x (q x - m x) = mass r.
+  by rewrite sumrB [\sum_x q x]q_mass -p_mass -(mass_same split_p) mass_plus; rewrite /mass; arith.
+by rewrite -mulr_suml mass_left mass_normalise //; arith.
+Qed.
+
 (** T2, third part. For r = p - m, "0 <= m <= min(p, q)" says that r lies between the floor
     (p - q)+ and the ceiling p. *)
 Theorem floor_ceiling_iff p q r :
