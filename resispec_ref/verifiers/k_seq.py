@@ -46,11 +46,15 @@ class KSeq(Verifier):
 def least_rho(p: Array, q: Array, candidates: int) -> Array:
     """The least `ρ` in `[1, K]` with `Σ min(p, ρ q) ≥ 1 − (1 − β)^K`, from above by bisection; shape `(..., 1)`."""
     xp = array_namespace(p, q)
+
+    def enough(rho: Array) -> Array:
+        beta = total(xp.minimum(p / rho, q))
+        return rho * beta >= 1 - (1 - beta) ** candidates
+
     low = total(p * 0 + q * 0) + 1
-    high = low * max(candidates, 1)
+    high = xp.where(enough(low), low, low * max(candidates, 1))  # ρ = 1 itself where it is enough, as for p = q
     for _ in range(_BISECTIONS["rational" if is_rational(p) else "float"]):
         rho = (low + high) / 2
-        beta = total(xp.minimum(p / rho, q))
-        enough = rho * beta >= 1 - (1 - beta) ** candidates
-        low, high = xp.where(enough, low, rho), xp.where(enough, rho, high)
+        found = enough(rho)
+        low, high = xp.where(found, low, rho), xp.where(found, rho, high)
     return high
