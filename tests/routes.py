@@ -12,35 +12,44 @@ from fractions import Fraction
 import networkx
 
 
-def candidate_tuples(q, K, replacement=True):
+def independent(q):
+    """The law of the next candidate after the candidates `xs`: `q` again."""
+    return lambda xs: q
+
+
+def distinct(q):
+    """The law of the next candidate without replacement: `q` off `xs`, renormalised; all 0 where nothing is left."""
+
+    def law(xs):
+        rest = [0 if x in xs else mass for x, mass in enumerate(q)]
+        return normalised(rest) if any(rest) else rest
+
+    return law
+
+
+def candidate_tuples(following, K):
     """Every tuple of candidates of positive probability, with it; shorter than `K` where the draft is exhausted."""
     found = [((), Fraction(1))]
     for _ in range(K):
         longer = []
         for xs, chance in found:
-            Q = q if replacement else without(q, xs)
-            longer += [((*xs, x), chance * Q[x]) for x in range(len(q)) if Q[x]] if any(Q) else [(xs, chance)]
+            Q = following(xs)
+            longer += [((*xs, x), chance * v) for x, v in enumerate(Q) if v] if any(Q) else [(xs, chance)]
         found = longer
     return found
-
-
-def without(q, seen):
-    """`q` off the tokens `seen`, renormalised; all 0 where nothing is left."""
-    rest = [0 if x in seen else mass for x, mass in enumerate(q)]
-    return normalised(rest) if any(rest) else rest
 
 
 def normalised(mass):
     return [Fraction(v) / sum(mass) for v in mass]
 
 
-def emitted(step, p, q, K, replacement=True):
+def emitted(step, p, following, K):
     """The emitted law and the acceptance probability of each candidate, over all tuples and accept/reject branches."""
     law, rates = [Fraction(0)] * len(p), [Fraction(0)] * K
-    for xs, reached in candidate_tuples(q, K, replacement):
+    for xs, reached in candidate_tuples(following, K):
         P = p
         for i, x in enumerate(xs):
-            a, R = step(i, P, q if replacement else without(q, xs[:i]), x)
+            a, R = step(i, P, following(xs[:i]), x)
             law[x] += reached * a
             rates[i] += reached * a
             reached *= 1 - a
@@ -55,7 +64,7 @@ def emitted(step, p, q, K, replacement=True):
 def target_matching(p, q, K):
     """Draw `y` from the target and accept it if it is among the candidates, whole tuples at a time."""
     rates = [Fraction(0)] * K
-    for xs, chance in candidate_tuples(q, K):
+    for xs, chance in candidate_tuples(independent(q), K):
         for y in set(xs):
             rates[xs.index(y)] += chance * p[y]
     return list(p), rates
@@ -66,13 +75,19 @@ def recursive_rejection(i, P, Q, x):
     return min(1, P[x] / Q[x]), normalised(left) if any(left) else None
 
 
+def naive(i, P, Q, x):
+    """Target matching seen one candidate at a time."""
+    rest = [0 if y == x else mass for y, mass in enumerate(P)]
+    return P[x], normalised(rest) if any(rest) else None
+
+
 def k_seq(p, q, K, rho):
-    """One tempered test for all candidates; the last residual is the closed formula."""
+    """K-SEQ as a step: one tempered test for all candidates; the last residual is the closed formula."""
     beta = sum(min(a / rho, b) for a, b in zip(p, q, strict=True))
     none = (1 - beta) ** K
     share = (1 - none) / beta if beta else 0
     last = [(a - min(a / rho, b) * share) / none for a, b in zip(p, q, strict=True)] if none else None
-    return emitted(lambda i, P, Q, x: (min(1, p[x] / (rho * q[x])), last), p, q, K)
+    return lambda i, P, Q, x: (min(1, p[x] / (rho * q[x])), last)
 
 
 def shaped_residuals(p, q, K, W):
@@ -85,7 +100,7 @@ def shaped_residuals(p, q, K, W):
 
 
 def resispec(p, q, K, W):
-    """The shaped rule from its unnormalised residuals: step `i` accepts the mass `u_i − u_{i+1}`."""
+    """The shaped rule as a step, from its unnormalised residuals: step `i` accepts the mass `u_i − u_{i+1}`."""
     u = shaped_residuals(p, q, K, W)
 
     def step(i, P, Q, x):
@@ -93,7 +108,7 @@ def resispec(p, q, K, W):
         a = (u[i][x] - u[i + 1][x]) / (q[x] * looked_at)
         return a, normalised(u[i + 1]) if any(u[i + 1]) else None
 
-    return emitted(step, p, q, K)
+    return step
 
 
 def least_root(p, q, K):
@@ -166,7 +181,7 @@ def get_proxy(p, q, x0, spread="proportional", budget="rejected-mass"):
 def optimal_by_flow(p, q, K, replacement=True):
     """The most mass that sets of candidates can send to their own tokens: max-flow with integer capacities."""
     sets = {}
-    for xs, chance in candidate_tuples(q, K, replacement):
+    for xs, chance in candidate_tuples((independent if replacement else distinct)(q), K):
         sets[frozenset(xs)] = sets.get(frozenset(xs), 0) + chance
     scale = math.lcm(*(v.denominator for v in itertools.chain(p, sets.values())))
     graph = networkx.DiGraph()
@@ -179,11 +194,15 @@ def optimal_by_flow(p, q, K, replacement=True):
     return Fraction(networkx.maximum_flow_value(graph, "candidates", "emitted"), scale)
 
 
-ROUTES = {
-    "naive": target_matching,
-    "recursive-rejection": lambda p, q, K: emitted(recursive_rejection, p, q, K),
-    "recursive-rejection-without-replacement": lambda p, q, K: emitted(recursive_rejection, p, q, K, False),
-    "resispec": lambda p, q, K: resispec(p, q, K, least_root(p, q, max(K, 1))),
-    "resispec-published": lambda p, q, K: emitted(published(), p, q, K),
-}
-"""`(target, draft, candidates) -> (law, acceptance per candidate)` by rule; `k_seq` also needs its `ρ`."""
+def sequential(name, p, q, K, rho=None):
+    """`(step, following)` of the rule called `name`; `k-seq` needs the `ρ` that it is run with."""
+    following = distinct(q) if name == "recursive-rejection-without-replacement" else independent(q)
+    step = {
+        "naive": lambda: naive,
+        "recursive-rejection": lambda: recursive_rejection,
+        "recursive-rejection-without-replacement": lambda: recursive_rejection,
+        "k-seq": lambda: k_seq(p, q, K, rho),
+        "resispec": lambda: resispec(p, q, K, least_root(p, q, max(K, 1))),
+        "resispec-published": lambda: published(),
+    }[name]()
+    return step, following
