@@ -9,6 +9,7 @@ from resispec_ref.acceptance import Verification, accepts, draw, uniforms_needed
 from resispec_ref.bounds import optimal_acceptance
 from resispec_ref.distributions import kl_divergence, law_from_logits, overlap, total_variation
 from resispec_ref.law import EmittedLaw, EstimatedLaw, emitted_law, estimated_law
+from resispec_ref.measure import Measurement, RuleMeasurement, measure
 from resispec_ref.pairs import Pairs, iterate_pairs, load_pairs, save_pairs
 from resispec_ref.proposal import Schedule, future_capacity, published_proxy, schedule
 from resispec_ref.residual import published_residual, shaped_residual, standard_residual
@@ -20,7 +21,9 @@ __version__ = "0.1.0"
 __all__ = [
     "EmittedLaw",
     "EstimatedLaw",
+    "Measurement",
     "Pairs",
+    "RuleMeasurement",
     "Schedule",
     "State",
     "Verification",
@@ -36,6 +39,7 @@ __all__ = [
     "kl_divergence",
     "law_from_logits",
     "load_pairs",
+    "measure",
     "optimal_acceptance",
     "overlap",
     "published_proxy",
