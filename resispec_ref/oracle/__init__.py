@@ -1,0 +1,126 @@
+"""Checking other people's verifiers: adapters, statistics with stated guarantees, search, report, pytest plugin.
+
+`resispec_ref.audit` is the entry; `assert_exact` is the same for a test suite. Needs the extra `oracle` (SciPy and
+Hypothesis).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+try:
+    import scipy  # noqa: F401
+except ImportError:
+    raise ModuleNotFoundError("the oracle needs SciPy and Hypothesis: pip install 'resispec-ref[oracle]'") from None
+
+from resispec_ref.oracle.auditor import AnyCase, Plan, Progress, run_audit
+from resispec_ref.oracle.cases import PositionCase, fraction_case, position_cases
+from resispec_ref.oracle.convert import Dtype, Format, Inputs, Library
+from resispec_ref.oracle.law_kind import audit_law
+from resispec_ref.oracle.noise import Noise
+from resispec_ref.oracle.report import CaseResult, Counterexample, Diagnosis, Finding, HighResolution, Report
+from resispec_ref.oracle.subject import Draw, Drawer, Kind, Subject
+from resispec_ref.oracle.tables import ChainCase, TreeCase, chain_cases, tree_cases
+
+__all__ = [
+    "CaseResult",
+    "ChainCase",
+    "Counterexample",
+    "Diagnosis",
+    "Finding",
+    "HighResolution",
+    "PositionCase",
+    "Report",
+    "TreeCase",
+    "assert_exact",
+    "audit",
+    "fraction_case",
+]
+
+
+def audit(
+    implementation: Any,
+    *,
+    kind: Kind,
+    candidates: int | Sequence[int] | None = None,
+    draw: Draw | Drawer = "independent",
+    library: Library = "numpy",
+    dtype: Dtype | None = None,
+    inputs: Inputs = "probabilities",
+    noise: str | None = None,
+    batched: bool | None = None,
+    cases: Sequence[AnyCase] | None = None,
+    budget: float = 60.0,
+    draws: int = 1_000_000,
+    false_alarm_rate: float = 1e-4,
+    confidence: float = 0.99,
+    tolerance: float | None = None,
+    call_limit: float = 10.0,
+    search: bool = True,
+    checks: bool = True,
+    resolution: float = 1e-4,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Report:
+    """Is this implementation exact? The full documentation is that of `resispec_ref.audit`."""
+    default = {"sampler": (1, 2, 3), "verifier": (1, 2, 3), "chain": (1, 2, 3), "tree": (), "law": (1, 2, 3)}
+    if kind not in default:
+        raise ValueError(f"kind: {kind!r} is not one of {', '.join(default)}")
+    for name, value, good in (
+        ("budget", budget, budget > 0),
+        ("draws", draws, draws >= 1),
+        ("false_alarm_rate", false_alarm_rate, 0 < false_alarm_rate < 1),
+        ("confidence", confidence, 0 < confidence < 1),
+        ("tolerance", tolerance, tolerance is None or 0 <= tolerance < 1),
+        ("call_limit", call_limit, call_limit > 0),
+    ):
+        if not good:
+            raise ValueError(f"{name}: {value} is out of range")
+    counts = [candidates] if isinstance(candidates, int) else list(candidates or default[kind])
+    if any(k < 1 for k in counts):
+        raise ValueError(f"candidates: {counts}; 1 or more are needed")
+    if kind == "law":
+        return audit_law(implementation, counts, search=search, seconds=min(budget, 20.0))
+    dtype = dtype or ("float64" if library == "numpy" else "float32")
+    form = Format(library, dtype, inputs)
+    parsed = Noise.parse(noise) if noise is not None else None
+    subject = Subject(implementation, kind, form, parsed, draw, batched, call_limit)
+    plan = Plan(
+        budget,
+        draws,
+        false_alarm_rate,
+        confidence,
+        form.tolerance if tolerance is None else tolerance,
+        search,
+        checks,
+        resolution,
+        seed,
+    )
+    chosen: Sequence[AnyCase]
+    if cases is not None:
+        chosen = list(cases)
+        if not chosen:
+            raise ValueError("cases: there is none; give one or more, or leave it out for the built-in ones")
+    elif kind == "chain":
+        chosen = chain_cases(counts)
+    elif kind == "tree":
+        chosen = tree_cases()
+    else:
+        chosen = position_cases(counts, distinct=draw == "distinct")
+    return run_audit(subject, chosen, plan, progress or (lambda share, what: None))
+
+
+def assert_exact(implementation: Callable[..., Any], *, kind: Kind, **options: Any) -> Report:
+    """`audit`, raising `AssertionError` with the whole report unless the verdict is "no fault found".
+
+    >>> from resispec_ref.oracle import assert_exact
+    >>> def sampler(target, draft, k, rng, n):
+    ...     return rng.choice(len(target), size=n, p=target)
+    >>> assert_exact(sampler, kind="sampler", draws=2_000).verdict
+    'no fault found'
+    """
+    report = audit(implementation, kind=kind, **options)
+    if report.verdict != "no fault found":
+        raise AssertionError(f"\n{report}")
+    return report

@@ -1,0 +1,393 @@
+"""The audit: checks, rounds of draws until the budget is spent or a fault is proved, then the explanation."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from resispec_ref.oracle import checks, faults, sequence_faults
+from resispec_ref.oracle.calls import CallError
+from resispec_ref.oracle.cases import PositionCase
+from resispec_ref.oracle.confidence import round_error, smallest_tv_found, tv_observed, tv_upper
+from resispec_ref.oracle.diagnosis import Observation, diagnose
+from resispec_ref.oracle.evidence import Evidence, log_average
+from resispec_ref.oracle.high_resolution import enumerable, resolve
+from resispec_ref.oracle.positions import Outcome, acceptance_bound, cell_law, draw_positions, laws_seen
+from resispec_ref.oracle.report import CaseResult, Counterexample, Diagnosis, Finding, Report
+from resispec_ref.oracle.search import case_seed, smallest_chain, smallest_position
+from resispec_ref.oracle.sequences import draw_sequences, seen_tables, sequence_bounds
+from resispec_ref.oracle.subject import Subject, settle_batching
+from resispec_ref.oracle.tables import ChainCase, TreeCase, joint_law
+
+AnyCase = PositionCase | ChainCase | TreeCase
+Progress = Callable[[float, str], None]
+"""Called with the share of the budget that is spent, and what goes on."""
+
+FIRST_ROUND = 256
+MOST_AT_ONCE = 200_000
+_DIAGNOSED_VOCAB = 6
+_DIAGNOSIS_ROUNDS = (256, 1024, 4096)
+_ENOUGH = 20_000  # draws of a case that tell the known faults apart
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much an audit may spend and what it promises; see `resispec_ref.audit`."""
+
+    budget: float = 60.0
+    draws: int = 1_000_000
+    false_alarm_rate: float = 1e-4
+    confidence: float = 0.99
+    tolerance: float = 0.0
+    search: bool = True
+    checks: bool = True
+    resolution: float = 1e-4
+    seed: int = 0
+
+
+@dataclass
+class Running:
+    """A case while it is audited."""
+
+    case: AnyCase
+    evidence: Evidence
+    bound: Any
+    rounds: int = 0
+    seconds: float = 0.0
+    failed: Finding | None = None
+    wrong: list[str] = field(default_factory=list)
+
+
+def run_audit(subject: Subject, cases: Sequence[AnyCase], plan: Plan, progress: Progress) -> Report:
+    """The audit of a function; the law kind has its own, `law_kind.audit_law`."""
+    began = time.monotonic()
+    report = Report(subject.name, subject.kind, "could not run", plan.false_alarm_rate, plan.confidence)
+    report.tolerance = plan.tolerance
+    try:
+        subject = _settled(subject, cases, plan)
+    except CallError as error:
+        report.findings.append(Finding("problem", error.problem, error.message, error.given))
+        report.seconds = time.monotonic() - began
+        return report
+    if plan.checks and isinstance(cases[0], PositionCase):
+        for check in (checks.position_checks(subject, cases[0]),):
+            try:
+                report.findings += list(check)
+            except CallError as error:
+                report.findings.append(Finding("problem", error.problem, error.message, error.given))
+    running = [_start(subject, case, plan) for case in cases]
+    proved = draw_rounds(subject, running, plan, began, progress)
+    report.findings += _sightings(running)
+    if subject.noise is not None and not proved:
+        report.high_resolution, proved = _resolve(subject, cases, plan, began, progress)
+    fault = proved or any(f.level == "fault" for f in report.findings)
+    _summarise(report, running, plan, fault)
+    if fault:
+        progress(0.8, "comparing with known faults")
+        report.diagnosis = diagnosed(subject, running, report, plan)
+        if plan.search and proved:
+            progress(0.9, "searching for the smallest counterexample")
+            left = max(5.0, plan.budget - (time.monotonic() - began))
+            report.counterexample = counterexample(subject, running, report, plan, min(left, 20.0))
+    report.seconds = time.monotonic() - began
+    progress(1.0, "done")
+    return report
+
+
+def draw_rounds(subject: Subject, running: list[Running], plan: Plan, began: float, progress: Progress) -> bool:
+    """Rounds over all cases; True as soon as the merged evidence reaches `1 / false_alarm_rate`.
+
+    A round doubles the draws of each case, as far as its share of the time that is left allows: a case of large
+    vocabulary gets fewer draws than a small one. Sizes depend on the clock and on failures, never on what was drawn.
+    """
+    rng = np.random.default_rng(plan.seed)
+    share = 0.5 if subject.noise is not None else 0.9  # of the budget: the rest is for points, or for the search
+    end = began + share * plan.budget
+    active = list(running)
+    while active:
+        allotment = max(0.0, end - time.monotonic()) / len(active)
+        for state in list(active):
+            size = _next_size(state, plan, allotment)
+            if size == 0:
+                active.remove(state)
+                continue
+            started = time.monotonic()
+            _round(subject, state, size, rng)
+            state.seconds += time.monotonic() - started
+            if state.failed is not None:
+                active.remove(state)
+            if _merged(running) >= math.log(1 / plan.false_alarm_rate):
+                return True
+            progress((time.monotonic() - began) / plan.budget, f"{state.case.name}: {state.evidence.draws:,} draws")
+    return False
+
+
+def _next_size(state: Running, plan: Plan, allotment: float) -> int:
+    done = state.evidence.draws
+    if done == 0:
+        return min(FIRST_ROUND, plan.draws)
+    size = min(done, plan.draws - done, int(allotment * done / max(state.seconds, 1e-6)))
+    return size if size >= done // 4 or size == plan.draws - done else 0
+
+
+def _round(subject: Subject, state: Running, size: int, rng: np.random.Generator) -> None:
+    """One round of a case; a call that fails ends this case, and the audit goes on with the others."""
+    outcomes, left = [], size
+    while left > 0:
+        n = min(left, MOST_AT_ONCE)
+        try:
+            outcomes.append(_draw(subject, state, n, rng))
+        except CallError as error:
+            level: Any = "note" if state.case.degenerate and error.problem == "exception" else "problem"
+            given = {"case": state.case.name} | error.given
+            state.failed = Finding(level, error.problem, error.message, given)
+            break
+        left -= n
+    if not outcomes:
+        return
+    state.rounds += 1
+    rates: dict[str, tuple[float, int, int]] = {}
+    for outcome in outcomes:
+        state.wrong += outcome.wrong if not state.wrong else []
+        for name, (bound, s, n) in outcome.rates.items():
+            _, s0, n0 = rates.get(name, (bound, 0, 0))
+            rates[name] = (bound, s0 + s, n0 + n)
+    state.evidence.add(np.concatenate([o.cells for o in outcomes]), rates)
+
+
+def _draw(subject: Subject, state: Running, n: int, rng: np.random.Generator) -> Outcome:
+    if isinstance(state.case, PositionCase):
+        return draw_positions(subject, state.case, n, rng, state.bound)
+    return draw_sequences(subject, state.case, n, rng, state.bound)
+
+
+def _start(subject: Subject, case: AnyCase, plan: Plan) -> Running:
+    if isinstance(case, PositionCase):
+        p, q = laws_seen(subject, case)
+        return Running(
+            case,
+            Evidence(cell_law(subject, case), plan.tolerance),
+            acceptance_bound(subject, p, q, case.candidates),
+        )
+    law = joint_law(seen_tables(subject, case.target))
+    return Running(case, Evidence(law, plan.tolerance), sequence_bounds(subject, case))
+
+
+def _settled(subject: Subject, cases: Sequence[AnyCase], plan: Plan) -> Subject:
+    """Whether it takes batches, by small calls on the first case that works at all."""
+    ordinary = next((case for case in cases if not case.degenerate), cases[0])
+
+    def attempt(chosen: Subject) -> None:
+        _draw(chosen, _start(chosen, ordinary, plan), 5, np.random.default_rng(plan.seed))
+
+    return settle_batching(subject, attempt)
+
+
+def _merged(running: list[Running]) -> float:
+    """The average over all cases of the evidence against each; a case not drawn from yet counts 1."""
+    return log_average([state.evidence.log_e() if state.evidence.draws else 0.0 for state in running])
+
+
+def _sightings(running: list[Running]) -> list[Finding]:
+    """What the draws showed besides their law: contradictory answers, failed calls, laws that change."""
+    found = [state.failed for state in running if state.failed]
+    for state in running:
+        if state.wrong:
+            found.append(Finding("fault", "accepted index", state.wrong[0], {"case": state.case.name}))
+            break
+    for state in running:
+        logs = state.evidence.logs() if state.evidence.draws else {}
+        law = logs.get("law", 0.0)
+        if max(logs.get("pairs", 0.0), logs.get("rounds", 0.0)) > max(20.0, 2 * law):
+            which = "rounds" if logs.get("rounds", 0.0) > logs.get("pairs", 0.0) else "pairs"
+            message = {
+                "pairs": "draws that follow one another depend on each other: noise is shared in a batch or between "
+                "calls, or state is kept",
+                "rounds": "the law changes between calls: it is not the same in each round of draws",
+            }[which]
+            found.append(Finding("fault", "independent draws", message, {"case": state.case.name}))
+            break
+    return found
+
+
+def _resolve(
+    subject: Subject, cases: Sequence[AnyCase], plan: Plan, began: float, progress: Progress
+) -> tuple[list[Any], bool]:
+    """The high-resolution mode, over the cases whose candidates can be enumerated, sharing what time is left."""
+    small = [case for case in cases if not isinstance(case, TreeCase) and enumerable(subject, case)]
+    found = []
+    for i, case in enumerate(small):
+        left = plan.budget - (time.monotonic() - began)
+        if left <= 0:
+            break
+        progress(1 - left / plan.budget, f"noise as points: {case.name}")
+        error = plan.false_alarm_rate / len(small)
+        try:
+            found.append(
+                resolve(
+                    subject,
+                    case,
+                    resolution=plan.resolution / 2,
+                    seconds=left / (len(small) - i),
+                    error=error,
+                    seed=plan.seed,
+                )
+            )
+        except CallError:
+            continue  # reported by the rounds of draws
+    return found, any(h.fault and h.tv > plan.tolerance for h in found)
+
+
+def _summarise(report: Report, running: list[Running], plan: Plan, fault: bool) -> None:
+    threshold = math.log(1 / plan.false_alarm_rate) + math.log(len(running))
+    known: dict[bytes, float] = {}
+    for state in running:
+        e, law = state.evidence, state.evidence.law
+        if not e.draws:
+            continue
+        logs = e.logs()
+        error = round_error(1 - plan.confidence, len(running), state.rounds)
+        share = threshold + math.log(len(logs))
+        key = law.tobytes() + e.draws.to_bytes(8, "little") + bytes([len(logs)])
+        if key not in known:
+            known[key] = smallest_tv_found(law, e.draws, share) if not fault else 1.0
+        bound, successes, n = e.rates.get("acceptance", (None, 0, 0))
+        small = len(law) <= 32
+        report.cases.append(
+            CaseResult(
+                state.case.name,
+                state.case.inputs(),
+                e.draws,
+                tv_observed(e.counts, law),
+                tv_upper(e.counts, law, error),
+                known[key],
+                e.log_e() / math.log(10),
+                {name: value / math.log(10) for name, value in logs.items()},
+                successes / n if n else None,
+                bound,
+                law.tolist() if small else [],
+                (e.counts / e.draws).tolist() if small else [],
+            )
+        )
+    report.draws = sum(case.draws for case in report.cases)
+    report.log10_e = _merged(running) / math.log(10)
+    if report.cases:
+        report.tv_upper = max(case.tv_upper for case in report.cases)
+        ordinary = [case.tv_detectable for case in report.cases if case.tv_detectable < 1]
+        report.tv_detectable = max(ordinary, default=1.0)
+    unaudited = any(f.level == "problem" for f in report.findings) or not report.cases
+    report.verdict = "fault found" if fault else "could not run" if unaudited else "no fault found"
+
+
+def diagnosed(subject: Subject, running: list[Running], report: Report, plan: Plan) -> Diagnosis | None:
+    """Compare what is observed with every known fault, over the cases of small vocabulary.
+
+    The fault is proved by then, so these cases are drawn from once more, as far as a tenth of the budget goes.
+    """
+    if any(f.check == "independent draws" for f in report.findings):
+        return None
+    observed: list[Observation] = []
+    small = [state for state in running if state.case.vocab <= _DIAGNOSED_VOCAB]
+    rng, end = np.random.default_rng(plan.seed + 1), time.monotonic() + 0.1 * plan.budget
+    for size in _DIAGNOSIS_ROUNDS:
+        for state in small:
+            if state.failed is None and time.monotonic() < end and state.evidence.draws < _ENOUGH:
+                _round(subject, state, size, rng)
+    for state in small:
+        if not state.evidence.draws:
+            continue
+        laws = fault_laws(subject, state.case)
+        observed.append((state.evidence.counts, state.evidence.law, {n: np.array(v, float) for n, v in laws.items()}))
+    sequence = subject.kind in ("chain", "tree")
+    return diagnose(observed, sequence_faults.describe if sequence else faults.describe)
+
+
+def fault_laws(subject: Subject, case: AnyCase) -> dict[str, Any]:
+    """The laws of all known faults in a case."""
+    draw = "independent" if callable(subject.draw) else subject.draw
+    if isinstance(case, ChainCase):
+        return sequence_faults.chain_laws(seen_tables(subject, case.target), seen_tables(subject, case.draft))
+    if isinstance(case, TreeCase):
+        return {}
+    p, q = (law.tolist() for law in laws_seen(subject, case))
+    return faults.known_laws(p, q, case.candidates, draw=draw, kind=subject.kind)
+
+
+def counterexample(
+    subject: Subject, running: list[Running], report: Report, plan: Plan, seconds: float
+) -> Counterexample | None:
+    """The smallest case that shows the fault, by search, confirmed with draws of its own."""
+    drawn = max((state.evidence.draws for state in running if not state.failed), default=FIRST_ROUND)
+    most = min(8 * drawn, 400_000)
+
+    def outcome(case: AnyCase, draws: int, seed: int) -> Evidence:
+        state = _start(subject, case, plan)
+        rng, size = np.random.default_rng(case_seed(str(case.inputs()), seed)), min(FIRST_ROUND, draws)
+        while state.evidence.draws < draws:
+            _round(subject, state, size, rng)
+            if state.failed or (seed == plan.seed and state.evidence.log_e() > math.log(1e5)):
+                break
+            size = min(state.evidence.draws, draws - state.evidence.draws)
+        return state.evidence
+
+    def shows_fault(case: AnyCase) -> bool:
+        evidence = outcome(case, most, plan.seed)
+        return bool(evidence.draws) and evidence.log_e() > math.log(1e5)
+
+    first = running[0].case
+    ordinary = [state.case for state in running if not state.failed]
+    case: AnyCase | None = None
+    if isinstance(first, PositionCase):
+        counts = sorted({c.candidates for c in ordinary if isinstance(c, PositionCase)})
+        case = smallest_position(
+            shows_fault, candidates=counts, vocab=4, distinct=subject.draw == "distinct", seconds=seconds
+        )
+    elif isinstance(first, ChainCase):
+        lengths = sorted({c.drafted for c in ordinary if isinstance(c, ChainCase)})
+        case = smallest_chain(shows_fault, drafted=lengths, vocab=3, seconds=seconds)
+    if case is None:
+        worst = max(running, key=lambda s: s.evidence.log_e() if s.evidence.draws else -math.inf)
+        case = worst.case
+    evidence = outcome(case, max(most, 2_000), plan.seed + 1)
+    if not evidence.draws or (isinstance(case, PositionCase) and case.cells is not None):
+        return None
+    return _described(subject, case, evidence, report.diagnosis)
+
+
+def _described(subject: Subject, case: AnyCase, e: Evidence, diagnosis: Diagnosis | None) -> Counterexample:
+    exact = case.exact if isinstance(case, PositionCase) and subject.format.tolerance == 0 else None
+    law = None
+    if diagnosis and diagnosis.matches and not isinstance(case, TreeCase):
+        if exact is not None and isinstance(case, PositionCase):
+            draw = "independent" if callable(subject.draw) else subject.draw
+            known = faults.known_laws(
+                list(exact[0]), list(exact[1]), case.candidates, draw=draw, kind=subject.kind, only=diagnosis.name
+            )
+        else:
+            known = fault_laws(subject, case)
+        law = known.get(diagnosis.name)
+    return Counterexample(
+        case.inputs(),
+        [_number(v) for v in (exact[0] if exact else e.law)],
+        (e.counts / e.draws).tolist(),
+        e.draws,
+        tv_observed(e.counts, e.law),
+        e.log_e() / math.log(10),
+        [_number(v) for v in law] if law is not None else None,
+        [] if isinstance(case, PositionCase) else _sequences(case),
+    )
+
+
+def _sequences(case: ChainCase | TreeCase) -> list[str]:
+    """The names of the cells: emitted sequences, completed."""
+    V, length = case.vocab, len(case.target)
+    return [" ".join(str(i // V ** (length - 1 - j) % V) for j in range(length)) for i in range(V**length)]
+
+
+def _number(v: Any) -> str:
+    return f"{v:.6g}" if isinstance(v, float) else str(v)

@@ -1,0 +1,165 @@
+"""`resispec audit FILE.py:FUNCTION --kind ...`: the audit of an implementation of one's own, from the command line."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import sys
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any, get_args
+
+from resispec_ref._terminal import print_table, progress_bar
+from resispec_ref.oracle import audit
+from resispec_ref.oracle.convert import Dtype, Inputs, Library
+from resispec_ref.oracle.page import case_table
+from resispec_ref.oracle.report import Report
+from resispec_ref.oracle.subject import Draw, Kind
+
+EXAMPLE = '''\
+import numpy as np
+
+def verify(target, draft, candidates, rng):
+    """One position: laws (V,), candidates (K,) drawn from draft, a NumPy generator -> the emitted token."""
+    for x in candidates:
+        if rng.random() * draft[x] < target[x]:
+            return x
+        residual = np.maximum(target - draft, 0)
+        target = residual / residual.sum()
+    return rng.choice(len(target), p=target)
+'''
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the audit of foreign code; the positional `implementation` is the caller's."""
+    group = parser.add_argument_group("an implementation of your own")
+    group.add_argument("--kind", choices=get_args(Kind), default="verifier", help="its protocol (default: verifier)")
+    group.add_argument(
+        "--candidates",
+        type=int,
+        nargs="+",
+        metavar="K",
+        help="numbers of candidates, or drafted tokens (default: 1 2 3)",
+    )
+    group.add_argument(
+        "--draw",
+        choices=get_args(Draw),
+        default="independent",
+        help="how the candidates that it is handed are drawn (default: independent)",
+    )
+    group.add_argument("--library", choices=get_args(Library), default="numpy", help="whose arrays it takes")
+    group.add_argument("--dtype", choices=get_args(Dtype), help="default: float64 for NumPy, else float32")
+    group.add_argument("--inputs", choices=get_args(Inputs), default="probabilities", help="what the laws are given as")
+    group.add_argument(
+        "--noise",
+        metavar="KIND:SIZE,...",
+        help="it takes noise, not a generator: e.g. uniform:K+1 or uniform:K,gumbel:V",
+    )
+    group.add_argument("--batched", action=argparse.BooleanOptionalAction, help="default: found out by a small call")
+    group.add_argument("--budget", type=float, default=60.0, metavar="SECONDS", help="default: 60")
+    group.add_argument("--draws", type=int, default=1_000_000, help="at most, for each case (default: 1000000)")
+    group.add_argument("--false-alarm-rate", type=float, default=1e-4, metavar="RATE", help="default: 1e-4")
+    group.add_argument("--tolerance", type=float, metavar="TV", help="total variation that is no fault (default: 0)")
+    group.add_argument("--call-limit", type=float, default=10.0, metavar="SECONDS", help="for one call (default: 10)")
+    group.add_argument("--no-search", action="store_true", help="no search for the smallest counterexample")
+    group.add_argument("--report", type=Path, metavar="FILE", help="write the report: .html, .md or .json")
+    group.add_argument("--cases", action="store_true", help="print a table of the cases as well")
+    group.add_argument("--example", action="store_true", help="print an implementation to start from")
+    for option, settings in (
+        ("--seed", {"type": int, "default": 0, "help": "seed of the draws"}),
+        ("--json", {"action": "store_true", "help": "print JSON"}),
+    ):
+        if option not in parser._option_string_actions:
+            group.add_argument(option, **settings)  # type: ignore[arg-type]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Audit `args.implementation`; returns 0, 1 or 2: no fault found, fault found, could not run."""
+    if args.example:
+        print(EXAMPLE, end="")
+        return 0
+    implementation = load(args.implementation, kind=args.kind)
+    with progress_bar(f"auditing {args.implementation}") as bar:
+        report = audit(
+            implementation,
+            kind=args.kind,
+            candidates=args.candidates,
+            draw=args.draw,
+            library=args.library,
+            dtype=args.dtype,
+            inputs=args.inputs,
+            noise=args.noise,
+            batched=args.batched,
+            budget=args.budget,
+            draws=args.draws,
+            false_alarm_rate=args.false_alarm_rate,
+            tolerance=args.tolerance,
+            call_limit=args.call_limit,
+            search=not args.no_search,
+            seed=args.seed,
+            progress=lambda share, what: bar(round(1000 * min(share, 1.0)), 1000),
+        )
+    report.subject = args.implementation
+    if args.report:
+        write(report, args.report)
+    if args.json:
+        print(report.to_json())
+    else:
+        print(report)
+        if args.cases:
+            _print_cases(report)
+    return report.exit_code
+
+
+def load(place: str, *, kind: str = "verifier") -> Any:
+    """What `path.py:name` or `package.module:name` names; for kind law also a rule of the registry.
+
+    Raises:
+        ValueError: no such file, module or name.
+    """
+    path, _, name = place.rpartition(":")
+    if not path:
+        if kind == "law":
+            return place
+        raise ValueError(f"implementation: {place!r}; write FILE.py:FUNCTION or package.module:FUNCTION")
+    if path.endswith(".py"):
+        if not Path(path).is_file():
+            raise ValueError(f"implementation: there is no file {path}")
+        sys.path.insert(0, str(Path(path).resolve().parent))  # as `python FILE.py` does, for the file's own imports
+        importing = partial(_import_file, Path(path))
+    else:
+        importing = partial(importlib.import_module, path)
+    try:
+        found: Any = importing()
+    except Exception as error:
+        raise ValueError(f"implementation: importing {path} failed: {type(error).__name__}: {error}") from error
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise ValueError(f"implementation: {path} has no {name!r}")
+        found = getattr(found, part)
+    return found
+
+
+def _import_file(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python source")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def write(report: Report, path: Path) -> None:
+    """The report as the file's suffix says."""
+    make = {".html": report.to_html, ".md": report.to_markdown, ".json": report.to_json}
+    if path.suffix not in make:
+        raise ValueError(f"report: {path.name}; the suffix says what is written: {', '.join(make)}")
+    path.write_text(make[path.suffix]() + "\n", encoding="utf-8")
+
+
+def _print_cases(report: Report) -> None:
+    head, *rows = case_table(report.cases)
+    print_table(head, rows, right=head[1:])
