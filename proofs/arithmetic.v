@@ -62,16 +62,31 @@ Qed.
 
 End Polynomials.
 
-(** The reader: atoms are collected in a list, then the two sides become polynomials in them. *)
-Ltac position x vars :=
+(** The reader: atoms are collected in a list, then the two sides become polynomials in them.
+    Two atoms are the same when they are written alike up to their MathComp instances, which alone
+    are compared up to conversion (on sums and products conversion could run for ages). *)
+Ltac same_atom R x y :=
+  first
+  [ constr_eq x y
+  | match x with
+    | ?f ?a => match y with
+               | ?g ?b => tryif same_atom R f g then same_atom R a b else same_instance R x y
+               end
+    end
+  | same_instance R x y ]
+with same_instance R x y :=
+  let T := type of x in
+  tryif unify T (Num.RealField.sort R) then fail else unify x y.
+
+Ltac position R x vars :=
   match vars with
-  | cons ?y _ => let same := constr:(erefl x : x = y) in constr:(xH)
-  | cons _ ?rest => let n := position x rest in eval compute in (Pos.succ n)
+  | cons ?y _ => let same := match goal with _ => same_atom R x y end in constr:(xH)
+  | cons _ ?rest => let n := position R x rest in eval compute in (Pos.succ n)
   end.
 
-Ltac add_atom x vars :=
+Ltac add_atom R x vars :=
   match vars with
-  | _ => let found := position x vars in vars
+  | _ => let found := position R x vars in vars
   | _ => constr:(cons x vars)
   end.
 
@@ -82,16 +97,16 @@ Ltac read_numeral n :=
   | S ?m => let m := read_numeral m in constr:(S m)
   end.
 
-Ltac atoms e vars :=
+Ltac atoms R e vars :=
   match e with
-  | @GRing.add _ ?a ?b => let vars := atoms a vars in atoms b vars
-  | @GRing.mul _ ?a ?b => let vars := atoms a vars in atoms b vars
-  | @GRing.opp _ ?a => atoms a vars
-  | @GRing.natmul _ ?a ?n => let check := read_numeral n in atoms a vars
-  | @GRing.exp _ ?a ?n => let check := read_numeral n in atoms a vars
+  | @GRing.add _ ?a ?b => let vars := atoms R a vars in atoms R b vars
+  | @GRing.mul _ ?a ?b => let vars := atoms R a vars in atoms R b vars
+  | @GRing.opp _ ?a => atoms R a vars
+  | @GRing.natmul _ ?a ?n => let check := read_numeral n in atoms R a vars
+  | @GRing.exp _ ?a ?n => let check := read_numeral n in atoms R a vars
   | @GRing.zero _ => vars
   | @GRing.one _ => vars
-  | _ => add_atom e vars
+  | _ => add_atom R e vars
   end.
 
 Ltac repeated op unit a n :=
@@ -101,22 +116,22 @@ Ltac repeated op unit a n :=
   | S ?m => let b := repeated op unit a m in constr:(op a b)
   end.
 
-Ltac polynomial e vars :=
+Ltac polynomial R e vars :=
   match e with
   | @GRing.add _ ?a ?b =>
-    let a := polynomial a vars in let b := polynomial b vars in constr:(@PEadd Z a b)
+    let a := polynomial R a vars in let b := polynomial R b vars in constr:(@PEadd Z a b)
   | @GRing.mul _ ?a ?b =>
-    let a := polynomial a vars in let b := polynomial b vars in constr:(@PEmul Z a b)
-  | @GRing.opp _ ?a => let a := polynomial a vars in constr:(@PEopp Z a)
+    let a := polynomial R a vars in let b := polynomial R b vars in constr:(@PEmul Z a b)
+  | @GRing.opp _ ?a => let a := polynomial R a vars in constr:(@PEopp Z a)
   | @GRing.natmul _ ?a ?n =>
-    let a := polynomial a vars in let n := read_numeral n in
+    let a := polynomial R a vars in let n := read_numeral n in
     repeated constr:(@PEadd Z) constr:(@PEO Z) a n
   | @GRing.exp _ ?a ?n =>
-    let a := polynomial a vars in let n := read_numeral n in
+    let a := polynomial R a vars in let n := read_numeral n in
     repeated constr:(@PEmul Z) constr:(@PEI Z) a n
   | @GRing.zero _ => constr:(@PEO Z)
   | @GRing.one _ => constr:(@PEI Z)
-  | _ => let n := position e vars in constr:(@PEX Z n)
+  | _ => let n := position R e vars in constr:(@PEX Z n)
   end.
 
 Ltac arith :=
@@ -124,10 +139,10 @@ Ltac arith :=
   lazymatch goal with
   | |- @eq _ ?a ?b =>
     let R := match goal with R : realFieldType |- _ => R end in
-    let vars := atoms a (@nil (Num.RealField.sort R)) in
-    let vars := atoms b vars in
-    let e1 := polynomial a vars in
-    let e2 := polynomial b vars in
+    let vars := atoms R a (@nil (Num.RealField.sort R)) in
+    let vars := atoms R b vars in
+    let e1 := polynomial R a vars in
+    let e2 := polynomial R b vars in
     change (value vars e1 = value vars e2);
     apply: polynomial_identity; vm_compute; reflexivity
   end.
@@ -166,10 +181,10 @@ Lemma max_least a b c : a <= c -> b <= c -> Num.max a b <= c. Proof. by case: (l
 Lemma min_left a b : Num.min a b <= a. Proof. by case: (leP a b) => // /ltW. Qed.
 Lemma min_right a b : Num.min a b <= b. Proof. by case: (leP a b). Qed.
 Lemma min_greatest a b c : c <= a -> c <= b -> c <= Num.min a b. Proof. by case: (leP a b). Qed.
-Lemma max_l a b : b <= a -> Num.max a b = a. Proof. by case: (leP a b) => // ab ba; apply: eq_of_le. Qed.
-Lemma max_r a b : a <= b -> Num.max a b = b. Proof. by case: (leP a b). Qed.
-Lemma min_l a b : a <= b -> Num.min a b = a. Proof. by case: (leP a b). Qed.
-Lemma min_r a b : b <= a -> Num.min a b = b. Proof. by case: (leP a b) => // ab ba; apply: eq_of_le. Qed.
+Lemma max_eq_l a b : b <= a -> Num.max a b = a. Proof. by case: (leP a b) => // ab ba; apply: eq_of_le. Qed.
+Lemma max_eq_r a b : a <= b -> Num.max a b = b. Proof. by case: (leP a b). Qed.
+Lemma min_eq_l a b : a <= b -> Num.min a b = a. Proof. by case: (leP a b). Qed.
+Lemma min_eq_r a b : b <= a -> Num.min a b = b. Proof. by case: (leP a b) => // ab ba; apply: eq_of_le. Qed.
 
 End Small_lemmas.
 

@@ -107,8 +107,8 @@ Proof. by move=> x; apply: max_right. Qed.
 Lemma minimum_floor p q x : minimum p q x + floor p q x = p x.
 Proof.
 rewrite /minimum /floor; case: (leP (p x) (q x)) => pq.
-- by rewrite max_r ?addr0 // subr_le0.
-- by rewrite max_l ?subr_ge0 ?ltW //; arith.
+- by rewrite max_eq_r ?addr0 // subr_le0.
+- by rewrite max_eq_l ?subr_ge0 ?ltW //; arith.
 Qed.
 
 Lemma mass_floor p q : law p -> mass (floor p q) = 1 - mass (minimum p q).

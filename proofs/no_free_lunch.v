@@ -37,8 +37,8 @@ rewrite -(mass_floor q p_law) mulr_sumr; apply: eq_bigr => y _.
 have scaled := mass_normalise p y (floor_ge0 p q).
 have fm_ge0 := nonneg_mass (floor_ge0 p q).
 rewrite -{1}scaled /minimum /standard_residual.
-case: (leP (normalise p (floor p q) y) (q y)) => h; first by rewrite min_l // le_scale.
-by rewrite min_r // le_scale // ltW.
+case: (leP (normalise p (floor p q) y) (q y)) => h; first by rewrite min_eq_l // le_scale.
+by rewrite min_eq_r // le_scale // ltW.
 Qed.
 
 (** T7. Let the first of two candidates from q be accepted with probability min(1, p/q). However

@@ -137,6 +137,9 @@ Qed.
 Lemma early01 i x : 0 <= early i x <= 1.
 Proof. by rewrite /early; case: (~~ _); rewrite ?lexx ?ler01. Qed.
 
+Lemma early1 i x : ~~ late i x -> early i x = 1.
+Proof. by rewrite /early => ->. Qed.
+
 Lemma kept_ge0 i : 0 <= kept i.
 Proof.
 apply: sumr_ge0 => x _; apply: mulr_ge0 => //; rewrite subr_ge0.
@@ -176,6 +179,15 @@ apply: mulr_ge0; first exact: spare_ge0.
 by apply: sumr_ge0 => l _; apply: product_ge0.
 Qed.
 
+Lemma spare_le_value i : (i <= n)%N -> spare <= value i.
+Proof.
+move=> /subnK; move: (n - i)%N => d; elim: d i => [|d IH] i.
+  by rewrite add0n => ->; rewrite (value_next (leqnn n)) value_last product_last mulr1 addr0.
+rewrite addSn -addnS => di; have i_n : (i <= n)%N by rewrite ltnW // -di leq_addl.
+apply: le_trans (IH _ di) _; rewrite (value_next i_n).
+by have h := mulr_ge0 spare_ge0 (product_ge0 i); linear h.
+Qed.
+
 (** The proposal's mean of the reward collected until step i. *)
 Lemma reward_until_mean i : (i <= n)%N -> \sum_x q x * reward_until i x = spare * product i.
 Proof.
@@ -187,7 +199,9 @@ have -> : \sum_x q x * (reward_until i x + spare * product i.+1 * early i.+1 x) 
 have -> : \sum_x q x * early i.+1 x = 1 - kept i.+1.
   have [_ q_mass] := q_law; rewrite /kept -[X in X - _]q_mass -sumrB.
   by apply: eq_bigr => x _; arith.
-by rewrite IH ?product_next ?ltnW //; arith.
+rewrite (IH (ltnW i_n)).
+rewrite (product_next i_n).
+arith.
 Qed.
 
 Lemma reward_until_late i x : late i x -> reward_until i x = 0.
@@ -220,7 +234,7 @@ split=> [|not_late].
 - apply: le_trans le_next _; rewrite /=; have /andP[_ e_le1] := early01 i.+1 x.
   by have h := le_scale sp_ge0 e_le1; linear h.
 - have not_late1 : ~~ late i.+1 x by apply: contra not_late; apply: late_before.
-  by rewrite (eq_next not_late1) /= /early not_late1; arith.
+  by rewrite (eq_next not_late1) /= early1 //; arith.
 Qed.
 
 Lemma max_reward i x :
@@ -228,9 +242,9 @@ Lemma max_reward i x :
 Proof.
 move=> i_n; have [le_rest eq_rest] := reward_rest x i_n.
 have [is_late|not_late] := boolP (late i x).
-- rewrite reward_until_late // add0r; apply: max_r.
+- rewrite reward_until_late // add0r; apply: max_eq_r.
   by rewrite reward_until_late // add0r in le_rest.
-- rewrite eq_rest //; apply: max_l; have h := reward_until_ge0 i x; linear h.
+- rewrite eq_rest //; apply: max_eq_l; have h := reward_until_ge0 i x; linear h.
 Qed.
 
 Lemma value_step i : (i <= n)%N -> \sum_x q x * Num.max (reward x) (value i.+1) = value i.
@@ -258,15 +272,15 @@ have [is_late|not_late] := boolP (late i x).
 - rewrite (reward_until_late is_late) mulr0.
   have [is_late1|not_late1] := boolP (late i.+1 x).
   + have u_p j : (S j <= W) -> late j x -> u j x = p x.
-      move=> SW h; rewrite /u /resispec.u /reserved -/(S j) (max_l (a := W - S j)) ?subr_ge0 //.
-      rewrite min_l ?(ltW h) //; apply: max_r.
+      move=> SW h; rewrite /u /resispec.u /reserved -/(S j) (@max_eq_l _ (W - S j) 0) ?subr_ge0 //.
+      rewrite min_eq_l ?(ltW h) //; apply: max_eq_r.
       have t : 0 <= q x * S j by apply: mulr_ge0 => //; apply: total_ge0.
       by linear t.
     by rewrite !u_p // subrr mul0r.
   + suff -> : reward x = value i.+1 by rewrite subrr mulr0.
     have [i1_n|n_i] := ltnP i n.
     * have [_ eq_rest] := reward_rest x i1_n; rewrite eq_rest //= (reward_until_late is_late).
-      by rewrite (value_next i1_n) /early not_late1; arith.
+      by rewrite (value_next i1_n) early1 //; arith.
     * have -> : i = n by apply/eqP; rewrite eqn_leq i_n n_i.
       rewrite value_last /reward; apply: reward_until_late.
       by have <- : i = n by apply/eqP; rewrite eqn_leq i_n n_i.
@@ -275,14 +289,14 @@ have [is_late|not_late] := boolP (late i x).
   have p_ge : q x * (W - S i) <= p x by rewrite leNgt.
   have formula j : (i <= j)%N -> S j <= W -> u j x =
       Num.max (p x - q x * S j) (Num.min (p x) (q x * (W - S j))).
-    by move=> _ SW; rewrite /u /resispec.u /reserved -/(S j) (max_l (a := W - S j)) ?subr_ge0.
+    by move=> _ SW; rewrite /u /resispec.u /reserved -/(S j) (@max_eq_l _ (W - S j) 0) ?subr_ge0.
   have min_q j : (i <= j)%N -> Num.min (p x) (q x * (W - S j)) = q x * (W - S j).
-    move=> ij; apply: min_r; apply: le_trans p_ge; apply: le_scale => //.
+    move=> ij; apply: min_eq_r; apply: le_trans p_ge; apply: le_scale => //.
     by have h := S_up ij; linear h.
   have S1 : S i.+1 = S i + w i by [].
   rewrite !formula ?min_q // S1; have [big|small] := leP (q x * W) (p x).
-  + by rewrite !max_l; [arith | linear big | linear big].
-  + by rewrite !max_r; [arith | have h := ltW small; linear h | have h := ltW small; linear h].
+  + by rewrite !max_eq_l; [arith | linear big | linear big].
+  + by rewrite !max_eq_r; [arith | have h := ltW small; linear h | have h := ltW small; linear h].
 Qed.
 
 Lemma schedule_reward i : (i <= n.+1)%N -> \sum_x reward x * (u i x - u n.+1 x) = w i * value i.
@@ -298,15 +312,16 @@ have -> : \sum_x reward x * (u i x - u i.+1 x) =
     w i * (\sum_x q x * reward_until i x) + value i.+1 * \sum_x (u i x - u i.+1 x).
   rewrite !mulr_sumr -big_split; apply: eq_bigr => x _ /=.
   by have h := schedule_stops_well x i_n; from (1 : R) h.
-by rewrite reward_until_mean // (value_next i_n) sumrB -/(mass (u i)) -/(mass (u i.+1)); arith.
+have lost : \sum_x (u i x - u i.+1 x) = w i - w i.+1 by rewrite sumrB.
+by rewrite reward_until_mean // (value_next i_n) lost; arith.
 Qed.
 
 Lemma total_accepted x : p x - u n.+1 x = Num.min (p x) (W * q x).
 Proof.
-rewrite /u /resispec.u /reserved root subrr (max_l (lexx 0)) mulr0 (min_r (p_ge0 x)).
+rewrite /u /resispec.u /reserved root subrr (max_eq_l (lexx 0)) mulr0 (min_eq_r (p_ge0 x)).
 case: (leP (p x) (W * q x)) => h.
-- by rewrite max_r ?subr0 // subr_le0 mulrC.
-- by rewrite max_l ?subr_ge0 1?[q x * W]mulrC ?ltW //; arith.
+- by rewrite max_eq_r ?subr0 // subr_le0 mulrC.
+- by rewrite max_eq_l ?subr_ge0 1?[q x * W]mulrC ?ltW //; arith.
 Qed.
 
 (** Strong duality: the dual solution's value is what the schedule accepts (both times [top]). *)
@@ -322,8 +337,8 @@ rewrite -total_accepted first.
 have [_ eq0] := reward_rest x (leq0n n).
 suff slack : (top - reward x) * u n.+1 x = 0 by from (1 : R) slack.
 have [is_late|not_late] := boolP (late 0 x); last first.
-  by rewrite eq0 //= /early not_late /top; arith.
-have := total_accepted x; rewrite min_l => [|].
+  by rewrite eq0 //= early1 // /top; arith.
+have := total_accepted x; rewrite min_eq_l => [|].
   by move=> h; have -> : u n.+1 x = 0 by [from (- 1 : R) h]; rewrite mulr0.
 by have h := ltW is_late; rewrite /S /= subr0 mulrC in h.
 Qed.
@@ -358,19 +373,8 @@ have [spare0|spare_neq0] := eqVneq spare 0.
     rewrite /top; case: (posnP n) => [n0|n_gt0].
       by have -> : product 0 = 1 by [rewrite -[in LHS]n0 product_last];
          apply: lt_le_trans ltr01 _; have h := value_ge0 1; linear h.
-    have h1 := product_ge0 0; apply: lt_le_trans spare_gt0 _.
-    have last_le : spare <= value n.
-      by rewrite (value_next (leqnn n)) value_last product_last; have e := lexx spare; linear e.
-    have value_down i : (i <= n)%N -> value i.+1 <= value i.
-      move=> i_n; rewrite (value_next i_n).
-      by have h := mulr_ge0 spare_ge0 (product_ge0 i); linear h.
-    have value_from d : (d < n)%N -> value n <= value (n - d).
-      elim: d => [|d IH] dn; first by rewrite subn0.
-      apply: le_trans (IH (ltnW dn)) _; rewrite subnSK ?ltnW // in value_down *.
-      by have := value_down (n - d.+1)%N (leq_subr _ _); rewrite subnSK // ltnW.
-    have h2 : value n <= value 1.
-      by have := value_from n.-1; rewrite subn_pred // ?prednK //; apply; rewrite prednK.
-    by have h := le_plus h1 (le_trans last_le h2); linear h.
+    apply: lt_le_trans spare_gt0 _.
+    by have h := le_plus (product_ge0 0) (spare_le_value n_gt0); linear h.
   have h := acceptance_le_dual_scaled q_law s_proper s_k exact_p reward_le_top.
   rewrite dual_value in h; have inv_ge0 : 0 <= top^-1 by rewrite invr_ge0 ltW.
   by have g := le_scale inv_ge0 h; rewrite !mulKf ?gt_eqF // in g.
@@ -445,7 +449,7 @@ have [W [W_in root]] := root_exists n; exists W; split=> //.
 - split; [exact: schedule_from_proper | exact: schedule_candidates].
 - exact: schedule_exact.
 - have rate := schedule_acceptance p_law q_law root; split=> // s s_proper s_k exact_p.
-  by rewrite rate; apply: acceptance_le_schedule.
+  by rewrite rate; apply: (acceptance_le_schedule p_law q_law root).
 Qed.
 
 (** In particular recursive rejection accepts at most as much. *)
@@ -456,7 +460,8 @@ Proof.
 move=> root; rewrite (schedule_acceptance p_law q_law root).
 apply: (acceptance_le_schedule p_law q_law root).
 - exact: recursive_rejection_proper.
-- by elim: n.+1 (p) => [|k IH] r //=.
+- have chain k r : candidates_from q k (recursive_rejection q r k) by elim: k r => [|k IH] r //=; split.
+  exact: chain.
 - exact: recursive_rejection_exact.
 Qed.
 

@@ -120,11 +120,11 @@ Proof.
 move=> ab; pose h t := c1 - c2 + (d1 - d2) * t.
 have second x y : h x <= 0 -> h y <= 0 ->
     piecewise (fun t => Num.max (c1 + d1 * t) (c2 + d2 * t)) x y.
-  move=> hx hy; apply: Piece; exists c2, d2 => t txy; apply: max_r.
+  move=> hx hy; apply: Piece; exists c2, d2 => t txy; apply: max_eq_r.
   by have g := affine_le0 txy hx hy; linear g.
 have first x y : 0 <= h x -> 0 <= h y ->
     piecewise (fun t => Num.max (c1 + d1 * t) (c2 + d2 * t)) x y.
-  move=> hx hy; apply: Piece; exists c1, d1 => t txy; apply: max_l.
+  move=> hx hy; apply: Piece; exists c1, d1 => t txy; apply: max_eq_l.
   have hx' : c2 - c1 + (d2 - d1) * x <= 0 by rewrite /h in hx; linear hx.
   have hy' : c2 - c1 + (d2 - d1) * y <= 0 by rewrite /h in hy; linear hy.
   by have g := affine_le0 txy hx' hy'; linear g.

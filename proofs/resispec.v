@@ -74,7 +74,7 @@ Qed.
 (** lambda = 0 is recursive rejection: the step sits on the floor. *)
 Theorem shaped_zero p q : nonneg p -> shaped_residual 0 p q =1 floor p q.
 Proof.
-move=> p_ge0 x; rewrite /shaped_residual /clipped mul0r; apply: max_l.
+move=> p_ge0 x; rewrite /shaped_residual /clipped mul0r; apply: max_eq_l.
 by apply: le_trans (min_right _ _) (floor_ge0 p q x).
 Qed.
 
@@ -82,7 +82,7 @@ Qed.
 Theorem shaped_infinite lambda p q :
     nonneg p -> nonneg q -> (forall x, p x <= lambda * q x) -> shaped_residual lambda p q =1 p.
 Proof.
-move=> p_ge0 q_ge0 large x; rewrite /shaped_residual /clipped min_l //; apply: max_r.
+move=> p_ge0 q_ge0 large x; rewrite /shaped_residual /clipped min_eq_l //; apply: max_eq_r.
 by apply: max_least => //; have h := q_ge0 x; linear h.
 Qed.
 
@@ -137,7 +137,7 @@ Proof. by elim: i => [|i IH] //=; apply: addr_ge0 => //; apply: w_ge0. Qed.
 
 Lemma u_first : u 0 =1 p.
 Proof.
-by move=> x; rewrite /u /reserved /= mulr0 !subr0; apply: max_l; apply: min_left.
+by move=> x; rewrite /u /reserved /= mulr0 !subr0; apply: max_eq_l; apply: min_left.
 Qed.
 
 Lemma w_first : w 0 = 1.
@@ -331,10 +331,10 @@ Theorem schedule_acceptance k :
   total k = W -> acceptance_rate (schedule k) = \sum_x Num.min (p x) (W * q x).
 Proof.
 move=> root; apply: eq_bigr => y _; rewrite schedule_accepted /u root /reserved subrr.
-rewrite (max_l (lexx 0)) mulr0 (min_r (p_ge0 y)).
+rewrite (max_eq_l (lexx 0)) mulr0 (min_eq_r (p_ge0 y)).
 case: (leP (p y) (W * q y)) => h.
-- by rewrite max_r ?subr0 // subr_le0 mulrC.
-- by rewrite max_l ?subr_ge0 1?[q y * W]mulrC ?ltW //; arith.
+- by rewrite max_eq_r ?subr0 // subr_le0 mulrC.
+- by rewrite max_eq_l ?subr_ge0 1?[q y * W]mulrC ?ltW //; arith.
 Qed.
 
 End Schedule.
