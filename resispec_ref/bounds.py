@@ -14,7 +14,9 @@ from resispec_ref.distributions import scalar
 from resispec_ref.validation import check_candidates, check_pair
 
 _CERTAIN = 36.0  # a clock of rate q rang by t with probability 1 − e^{−36}, below rounding, once q t exceeds this
-_STEP = 0.3  # the trapezoid rule in log t errs by about e^{−2π (π/2) / step}, 5e-15
+_MOST = 19  # candidates without replacement, so that what follows holds
+_ENOUGH = 700.0  # of clocks of this total `q t`, each at most 36, fewer than 19 rang with probability e^{18·36 − 700}
+_STEP = 0.25  # the trapezoid rule in log t errs by some e^{−2π (π/2) / step}, 1e-17; exact in binary, so evenly spaced
 _NODES = np.arange(-40.0, 100.0, _STEP)  # log t: up to the last clock of a draft whose smallest mass is 1e-43
 
 
@@ -23,7 +25,7 @@ def optimal_acceptance(target: Any, draft: Any, *, candidates: int, replacement:
 
     `Q(H)` is the probability that all `K` candidates lie in `H`; the best `H` is a prefix of the tokens sorted by
     `p/q` ascending. Independent candidates: `Q(H) = q(H)^K`. Without replacement: rational laws by enumeration of sets,
-    exactly; floats by quadrature over a race of exponential clocks, `O(vocab K)` a node, to about 1e-14.
+    exactly; floats by quadrature over a race of exponential clocks, `O(vocab K)` a node, to about 1e-12.
 
     Args:
         target: `(..., vocab)` law `p`.
@@ -36,7 +38,7 @@ def optimal_acceptance(target: Any, draft: Any, *, candidates: int, replacement:
 
     Raises:
         ValueError: laws that are not laws; rational laws without replacement with too many sets of candidates to
-        enumerate.
+        enumerate, or float laws with more than 19 candidates.
 
     Source: Sun et al. 2023 (arXiv 2310.15141), Hu et al. 2025 (arXiv 2502.18779), section 6 of the mathematics (T10).
     Theorem: `acceptance_upper_bound` (proofs/optimal.v).
@@ -55,6 +57,8 @@ def optimal_acceptance(target: Any, draft: Any, *, candidates: int, replacement:
         escape = 1 - prefix_sum_from_zero(q) ** K
     elif is_rational(q):
         escape = 1 - _inside_by_sets(q, K)
+    elif K > _MOST:
+        raise ValueError(f"candidates: {K} distinct candidates are more than the quadrature for floats takes, {_MOST}")
     else:
         escape = _escape_by_race(q, K)
     return scalar(array_namespace(P).min(P + escape, axis=-1))
@@ -90,9 +94,11 @@ def _escape_by_race(q: Array, K: int) -> Array:
     for log_t in _NODES.tolist():
         t = math.exp(log_t)
         certain = q * t > _CERTAIN
-        rate = xp.where(certain, q * 0, q * t)
-        odds, rung = xp.expm1(rate), prefix_sum_from_zero(xp.astype(certain, q.dtype))
-        none = xp.exp(-prefix_sum_from_zero(rate))
+        rate, rung = xp.where(certain, q * 0, q * t), prefix_sum_from_zero(xp.astype(certain, q.dtype))
+        rates = prefix_sum_from_zero(rate)
+        counted = rates <= _ENOUGH  # beyond, K clocks rang, and the odds would overflow
+        odds = xp.where(counted[..., 1:], xp.expm1(rate), q * 0)
+        none = xp.where(counted, xp.exp(-rates), q[..., :1] * 0)
         fewer, e = none * 0, none * 0 + 1
         for k in range(K):
             fewer = fewer + xp.where(rung + k < K, none * e, none * 0)
