@@ -1,0 +1,70 @@
+"""Sphinx: `python -m sphinx -W --keep-going docs docs/_build/html`, from the root of the repository.
+
+Pages with code are executed at every build. While writing, `-D nb_execution_mode=cache` runs only what changed.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE / "_ext")]
+# The kernels that execute the pages inherit these: the figures' module, one thread, no network, plain text.
+os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ |= {"HF_HUB_OFFLINE": "1", "NO_COLOR": "1", "COLUMNS": "132", "JAX_ENABLE_X64": "True"}
+
+import resispec_ref  # noqa: E402
+
+project = "resispec-ref"
+author = "The resispec-ref developers"
+release = version = resispec_ref.__version__
+language = "en"
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.doctest",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinxcontrib.bibtex",
+    "docstrings",
+    "lab",
+    "mathml",
+]
+exclude_patterns = ["_build", "lab/*"]
+nitpicky = False
+
+myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+nb_execution_mode = "force"
+nb_execution_timeout = 300
+nb_execution_raise_on_error = True
+nb_merge_streams = True
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_preserve_defaults = True
+autodoc_type_aliases = {"Array": "Array"}
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+napoleon_use_rtype = False
+add_module_names = False
+toc_object_entries_show_parents = "hide"
+
+bibtex_bibfiles = ["refs.bib"]
+bibtex_default_style = "unsrt"
+
+html_theme = "furo"
+html_title = "resispec-ref"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#256abf", "color-brand-content": "#256abf"},
+    "dark_css_variables": {"color-brand-primary": "#6aa8f5", "color-brand-content": "#6aa8f5"},
+}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True

@@ -1,0 +1,151 @@
+"""The figures of the documentation. `python docs/figures.py DIRECTORY` writes those that the README shows."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import resispec_ref as rs
+from page import DARK, LIGHT, measured, picture
+from resispec_ref.measure import Measurement
+
+EVERY = 4  # of the recorded positions, where many numbers of candidates are computed
+
+
+def some_laws(temperature: float = 1.0):
+    """Target and draft laws at every fourth position of the embedded recording."""
+    pairs = rs.load_pairs()
+    return tuple(
+        rs.law_from_logits(x[::EVERY], temperature=temperature) for x in (pairs.target_logits, pairs.draft_logits)
+    )
+
+
+# ---- residual drift ----
+
+
+def chances_when_looked_at(rule: str, p, q, K: int) -> np.ndarray:
+    """How often candidate `i` is accepted, of the times that it is looked at, over all positions."""
+    rates = np.mean(rs.emitted_law(rule, p, q, candidates=K).acceptance_per_candidate, axis=0)
+    return rates / (1 - np.concatenate([[0], np.cumsum(rates)[:-1]]))
+
+
+def residual_drift(figure, colours, *, p, q, K: int = 8):
+    """Recursive rejection's candidates pass less and less often; those of a shaped residual do not drift away."""
+    axes = figure.subplots()
+    x = np.arange(1, K + 1)
+    for rule, colour, marker in [("recursive-rejection", "missing", "o"), ("resispec", "accepted", "s")]:
+        y = chances_when_looked_at(rule, p, q, K)
+        axes.plot(x, y, color=colours[colour], marker=marker, linewidth=2)
+        at = 3
+        axes.annotate(
+            f"{rule} (exact)", (x[at], y[at]), textcoords="offset points", xytext=(6, 8), color=colours[colour]
+        )
+    axes.set_xticks(x)
+    axes.set_ylim(0, 1)
+    axes.set_xlabel(f"candidate, of {K}")
+    axes.set_ylabel("accepted, of those looked at")
+    axes.grid(axis="x", visible=False)
+
+
+# ---- acceptance as candidates are added ----
+
+
+def acceptance_by_candidates(figure, colours, *, p, q, K: int = 8):
+    """Acceptance rate against the number of candidates, and the bound that no exact rule exceeds."""
+    axes = figure.subplots()
+    x = np.arange(1, K + 1)
+    bound = [np.mean(rs.optimal_acceptance(p, q, candidates=int(k))) for k in x]
+    axes.fill_between(x, bound, 1, color=colours["grid"], linewidth=0)
+    axes.text(K - 0.05, 0.985, "out of reach of every exact rule", ha="right", va="top", color=colours["quiet"])
+    axes.plot(x, bound, color=colours["ink"], linewidth=2, label="bound (optimal transport)")
+    rules = [("resispec", "accepted", "s"), ("k-seq", "target", "^"), ("recursive-rejection", "missing", "o")]
+    for rule, colour, marker in rules:
+        rates = [np.mean(rs.emitted_law(rule, p, q, candidates=int(k)).acceptance_rate) for k in x]
+        axes.plot(x, rates, color=colours[colour], marker=marker, linewidth=1.6, label=rule)
+    axes.set_xticks(x)
+    axes.set_xlim(1, K)
+    axes.set_ylim(top=1)
+    axes.set_xlabel("candidates K")
+    axes.set_ylabel("acceptance rate")
+    axes.legend(loc="lower right")
+    axes.grid(axis="x", visible=False)
+
+
+# ---- bias against acceptance ----
+
+
+def bias_map(figure, colours, *, found: Measurement):
+    """Total variation from the target against acceptance: exact rules lie on the axis, left of their bound."""
+    axes = figure.subplots()
+    kinds = [(True, "o", "independent candidates"), (False, "D", "distinct candidates")]
+    for replacement, marker, label in kinds:
+        rules = [r for r in found.rules if r.replacement == replacement]
+        if not rules:
+            continue
+        style = "-" if replacement else "--"
+        bound = rules[0].optimal_acceptance
+        axes.axvline(bound, color=colours["ink"], linestyle=style, linewidth=1.4)
+        axes.annotate(
+            f"bound, {label}", (bound, 1), xycoords=("data", "axes fraction"), rotation=90, ha="right", va="top",
+            xytext=(-3, -4), textcoords="offset points", fontsize=8, color=colours["quiet"],
+        )  # fmt: skip
+        exact, biased = [r for r in rules if r.exact], [r for r in rules if not r.exact]
+        axes.scatter(
+            [r.acceptance_rate for r in exact], [0] * len(exact), marker=marker, s=46, color=colours["accepted"],
+            zorder=3, clip_on=False, label=f"exact, {label}",
+        )  # fmt: skip
+        if biased:
+            axes.scatter(
+                [r.acceptance_rate for r in biased], [r.total_variation_mean for r in biased], marker=marker, s=46,
+                color=colours["missing"], zorder=3, label=f"biased, {label}",
+            )  # fmt: skip
+            for r in biased:
+                axes.annotate(
+                    r.rule, (r.acceptance_rate, r.total_variation_mean), textcoords="offset points", xytext=(-8, 4),
+                    ha="right", fontsize=9, color=colours["missing"],
+                )  # fmt: skip
+    for i, r in enumerate(sorted((r for r in found.rules if r.exact), key=lambda r: r.acceptance_rate)):
+        axes.annotate(
+            r.rule, (r.acceptance_rate, 0), textcoords="offset points", xytext=(0, 10), rotation=38, fontsize=8,
+            color=colours["accepted"], ha="left", va="bottom",
+        )  # fmt: skip
+    axes.set_ylim(0, None)
+    axes.set_ylim(0, max(0.1, axes.get_ylim()[1]))
+    axes.set_xlabel(f"acceptance rate, {found.candidates} candidates")
+    axes.set_ylabel("total variation from the target")
+
+
+# ---- between floor and ceiling ----
+
+
+def between_floor_and_ceiling(figure, colours, *, p, q, level: float):
+    """The reserve `clip(λ q, (p − q)+, p)` token by token, in the order of `p / q`."""
+    p, q = np.asarray(p), np.asarray(q)
+    order = np.argsort(np.divide(p, q, out=np.full(len(p), np.inf), where=q > 0), kind="stable")
+    p, q = p[order], q[order]
+    r = rs.shaped_residual(p, q, level)
+    x = np.arange(len(p))
+    axes = figure.subplots()
+    floor = np.maximum(p - q, 0)
+    axes.bar(x, r, width=0.72, color=colours["reserved"], alpha=0.85, label="reserved r")
+    axes.bar(x, p - r, width=0.72, bottom=r, color=colours["accepted"], alpha=0.85, label="accepted m = p − r")
+    half = 0.42
+    axes.hlines(p, x - half, x + half, color=colours["target"], linewidth=2.4, label="ceiling p")
+    axes.hlines(floor, x - half, x + half, color=colours["ink"], linewidth=2.4, label="floor (p − q)⁺")
+    axes.plot(x, level * q, color=colours["draft"], marker="o", linestyle=":", linewidth=1.6, label="λ q")
+    axes.set_xticks(x, [f"{a / b:.2f}" if b else "∞" for a, b in zip(p, q, strict=True)])
+    axes.set_xlabel("tokens, by p / q")
+    axes.set_ylabel("probability")
+    axes.legend(ncols=3, loc="upper left", fontsize=9)
+    axes.set_ylim(0, max(p.max(), (level * q).max()) * 1.45)
+    axes.grid(axis="x", visible=False)
+
+
+def main(directory: str) -> None:
+    for theme, colours in (("light", LIGHT), ("dark", DARK)):
+        svg = picture(bias_map, colours, (8, 4.2), found=measured(3))
+        (Path(directory) / f"map-{theme}.svg").write_bytes(svg)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
