@@ -129,6 +129,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "resispec audit",
             "resispec audit --verifier resispec-published --seed 7 --json",
             "resispec audit my_engine.py:verify",
+            "resispec audit --example > my_engine.py    an implementation to start from",
         ],
     )
     parser.add_argument("implementation", nargs="?", metavar="FILE:FUNCTION", help="default: the built-in rules")
@@ -141,7 +142,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """`resispec audit`."""
-    if args.implementation is not None:
+    if args.implementation is not None or getattr(args, "example", False):
         if (foreign := _foreign()) is None:
             raise ValueError('auditing an implementation needs the extra `oracle`: pip install "resispec-ref[oracle]"')
         return foreign.run(args)

@@ -156,6 +156,21 @@ def test_a_rule_that_declares_itself_wrongly_is_found(rule, monkeypatch, capsys)
         assert law == tuple(emitted_law(rule(), p, q, candidates=found["counterexample"]["candidates"]).law)
 
 
+def test_an_implementation_and_the_example_go_to_the_audit_of_foreign_code(monkeypatch):
+    class Foreign:
+        @staticmethod
+        def add_arguments(parser):
+            parser.add_argument("--example", action="store_true")
+
+        @staticmethod
+        def run(args):
+            return 40 + args.example
+
+    monkeypatch.setattr("resispec_ref.audit_rules._foreign", lambda: Foreign)
+    assert main(["audit", "engine.py:verify"]) == 40
+    assert main(["audit", "--example"]) == 41
+
+
 def test_what_cannot_run_ends_with_2(monkeypatch, capsys):
     assert main(["audit", "--verifier", "resispek"]) == 2
     assert "'resispek' is not one of naive, " in capsys.readouterr().err

@@ -185,6 +185,20 @@ def test_tables_pad_and_align(capsys):
     ]
 
 
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_a_table_on_a_narrow_terminal_loses_no_word(capsys, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    columns = ["rule", "smallest counterexample", "rate"]
+    rows = [["recursive-rejection-without-replacement", "none", "0.25"], ["resispec", "p = (1/2, 1/2, 0), K = 1", "1"]]
+    _terminal.print_table(columns, rows, right=["rate"])
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= max(width, 81)
+    words = out.replace("-", " ").split()
+    for cell in (columns[1], columns[2], *rows[0], *rows[1]):
+        assert all(word in words for word in cell.replace("-", " ").split())
+
+
 def test_bench_reports_ratios_and_its_machine(capsys, monkeypatch):
     monkeypatch.setattr("resispec_ref.bench.VOCAB", 64)
     monkeypatch.setattr("resispec_ref.bench._seconds", lambda work, runs: 0.25 if "_import" not in repr(work) else 0.0)
