@@ -6,6 +6,7 @@ Laws are lists of `Fraction` with small denominators, so that zeros, ties, equal
 from fractions import Fraction
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 
 MAX_VOCAB, MAX_CANDIDATES = 6, 4
@@ -84,6 +85,11 @@ def uniforms(count):
     """`count` floats in `[0, 1)`, with both ends common."""
     edges = st.sampled_from((0.0, 0.5, float(np.nextafter(1, 0))))
     return st.lists(st.one_of(edges, st.floats(0, 1, exclude_max=True)), min_size=count, max_size=count)
+
+
+def one_in(share):
+    """Settings for slower tests: one in `share` of the examples that the profile asks for."""
+    return settings(max_examples=max(1, settings.default.max_examples // share))
 
 
 def normalised(weights):
