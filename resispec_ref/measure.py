@@ -48,7 +48,7 @@ class RuleMeasurement:
     total_variation_mean: float
     total_variation_worst: float
     total_variation_noise: float
-    """Where paths are sampled: the mean total variation that sampling alone adds at most."""
+    """Where paths are sampled: about the mean total variation that sampling alone gives an exact rule."""
 
 
 @dataclass(frozen=True)
@@ -280,8 +280,8 @@ def _print(found: Measurement) -> None:
     if any(r.sampled for r in found.rules):
         print(
             f"±: standard error of {found.paths} sampled paths a position (seed {found.seed}). The TV of these rules "
-            "includes\nsampling noise, on average at most the noise named. Nothing sampled proves a rule exact or "
-            "biased; that is\nwhat `resispec audit` is for."
+            "includes sampling noise,\nof about the mean named. Nothing sampled proves a rule exact or biased; that is "
+            "what `resispec audit` is for."
         )
 
 

@@ -55,7 +55,7 @@ def plot_measurement(found: Measurement, path: str | Path) -> None:
     noise = [min(r.total_variation_noise, r.total_variation_mean) for r in rules]
     mean = [r.total_variation_mean for r in rules]
     beyond = [m - n for m, n in zip(mean, noise, strict=True)]
-    bias.barh(rows, noise, height=0.62, color=_NOISE, label="noise, at most")
+    bias.barh(rows, noise, height=0.62, color=_NOISE, label="sampling noise")
     bias.barh(rows, beyond, left=noise, height=0.62, color=_BIAS, label="mean")
     worst = [r.total_variation_worst for r in rules]
     away = [y for y in rows if worst[y] > _ROUNDING]
