@@ -8,7 +8,7 @@ from numbers import Rational
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_array_api_obj, is_jax_array
+from array_api_compat import array_namespace, device, is_array_api_obj, is_jax_array, is_torch_array
 
 from resispec_ref._arrays import Array, is_rational
 
@@ -16,6 +16,11 @@ from resispec_ref._arrays import Array, is_rational
 def as_arrays(**given: Any) -> list[Array]:
     """Every argument as float64, or every one as exact rationals, in one namespace."""
     arrays = [v if is_array_api_obj(v) else from_sequence(v, k) for k, v in given.items()]
+    for k, a in zip(given, arrays, strict=True):
+        if a.ndim < 1 or a.shape[-1] == 0:
+            raise ValueError(
+                f"{k}: shape {tuple(a.shape)} has no tokens; laws have shape (..., vocab), vocab 1 or more"
+            )
     foreign = [a for a in arrays if not isinstance(a, np.ndarray)]
     if not foreign and any(a.dtype == object for a in arrays):
         if not any(np.issubdtype(a.dtype, np.inexact) and a.size for a in arrays):
@@ -102,6 +107,24 @@ def refuse(bad: Array, values: Array, name: str, why: str) -> None:
     *row, entry = (int(i) for i in np.unravel_index(flat, tuple(bad.shape)))
     where = f"row {row[0] if len(row) == 1 else tuple(row) if row else 0}"
     value = xp.reshape(values, (-1,))[flat]
-    value = value if isinstance(value, Rational) else value.item() if hasattr(value, "item") else float(value)
+    if not isinstance(value, Rational):
+        value = int(value) if xp.isdtype(values.dtype, "integral") else float(value)
     place = f", entry {entry}" if values.shape[-1] > 1 or bad.shape[-1] > 1 else ""
     raise ValueError(f"{name}, {where}{place}: {value} {why}")
+
+
+def rows_on_host(rule: str, *laws: Array) -> list[np.ndarray]:
+    """Laws `(..., vocab)` of one shape as NumPy arrays `(rows, vocab)`, for what is computed by NumPy only.
+
+    Raises:
+        ValueError: under `jax.jit` or `jax.vmap`, where there are no values to take.
+    """
+    if any(map(is_traced, laws)):
+        raise ValueError(f"{rule}: computed by NumPy on the host; call it outside of jax.jit and jax.vmap")
+    host = [np.asarray(x.detach().cpu() if is_torch_array(x) else x) for x in laws]
+    return [x.reshape(-1, x.shape[-1]) for x in host]
+
+
+def from_host(rows: np.ndarray, like: Array) -> Array:
+    """Rows made from `rows_on_host` as an array beside `like`, with its leading dimensions and on its device."""
+    return array_namespace(like).asarray(rows.reshape(*like.shape[:-1], -1), device=device(like))
