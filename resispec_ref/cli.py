@@ -15,6 +15,7 @@ COMMANDS = {
     "law": ("resispec_ref.law_command", "the law that one rule emits for one pair of laws, in exact rationals"),
     "measure": ("resispec_ref.measure", "what each rule would gain on recorded pairs"),
     "record": ("resispec_ref.record", "record (target, draft) pairs from two causal language models"),
+    "decode": ("resispec_ref.decode", "decode with two language models and a candidate tree; compare the rules"),
     "bench": ("resispec_ref.bench", "speed on this machine, as ratios"),
 }
 """Name -> module, imported when it is the one called, and a help line."""

@@ -1,0 +1,107 @@
+"""`resispec decode --tables`: accepted length and bias of every rule over the paper's trees and temperatures."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from resispec_ref._terminal import decimal_text, print_table, progress_bar
+from resispec_ref.decode import prompt_tokens, with_interval
+from resispec_ref.language_model import LanguageModel, parse_layers
+from resispec_ref.pairs import load_pairs
+from resispec_ref.record import PROMPTS
+from resispec_ref.sequence.accepted_length import write_text
+from resispec_ref.sequence.decoding import CachedModel
+from resispec_ref.sequence.tables import TEMPERATURES, TREES, Row, model_rows, ngram_rows
+
+TABLE_DRAFTS = ("14-17", "10-19")
+"""Layers left out of SmolLM2-135M, which has 30, for two drafts of different quality."""
+TEXT_LENGTH = 32
+
+
+def run(args: argparse.Namespace, model: LanguageModel, rules: Sequence[str]) -> int:
+    """`resispec decode --tables` for a loaded model."""
+    skipped = [args.skip_layers] if args.skip_layers else list(TABLE_DRAFTS)
+    pairs_texts = load_pairs().metadata["texts"]
+    rows: list[Row] = []
+    with progress_bar("tables") as progress:
+        done, wanted = (
+            0,
+            len(TEMPERATURES) * (args.texts * (1 + len(skipped) * len(TREES) * len(rules)) + 8 * len(rules)),
+        )
+
+        def one_more() -> None:
+            nonlocal done
+            done += 1
+            progress(done, wanted)
+
+        for temperature in TEMPERATURES:
+            texts, laws = _texts(args, model, temperature, skipped, one_more)
+            rows += model_rows(texts, laws, temperature, rules=rules, seed=args.seed, progress=one_more)
+        for temperature in TEMPERATURES:
+            rows += ngram_rows("\n".join(pairs_texts), temperature, rules=rules, progress=one_more)
+    if args.json:
+        print(json.dumps([asdict(r) for r in rows], indent=2))
+        return 0
+    _print_rows(rows)
+    print(
+        "\nLanguage models: expected accepted length of a step that starts at any position of "
+        f"{args.texts} texts of {TEXT_LENGTH} tokens\nwritten by {model.name}; ±: 95%, over texts. The drafts are the "
+        "same model without the layers named.\nn-grams: exact; characters in 8 groups, a trigram target.\nBias: total "
+        "variation of the emitted law from the target, mean over positions; noise: what sampled paths\nmay have "
+        "added. - : too many rejected paths to enumerate."
+    )
+    return 0
+
+
+def _texts(
+    args: argparse.Namespace,
+    model: LanguageModel,
+    temperature: float,
+    skipped: Sequence[str],
+    progress: Callable[[], None],
+) -> tuple[list[Any], dict[str, list[Any]]]:
+    """Texts by the target, prompts in turn, and the laws of every draft on them."""
+    settings = {"temperature": temperature, "top_k": args.top_k, "top_p": args.top_p}
+    target = CachedModel(model, **settings)
+    drafts = {f"without {layers}": parse_layers(layers, model.layers) for layers in skipped}
+    prompts = args.prompt or PROMPTS
+    texts, laws = [], {name: list[Any]() for name in drafts}
+    for n in range(args.texts):
+        rng = np.random.default_rng([args.seed, n])
+        text = write_text(
+            target, prompt_tokens(model, prompts[n % len(prompts)]), TEXT_LENGTH, rng, model.tokenizer.eos_token_id
+        )
+        texts.append(text)
+        for name, layers in drafts.items():
+            laws[name].append(CachedModel(model, skipped=layers, **settings).laws(text.prompt, text.tokens))
+        progress()
+    return texts, laws
+
+
+def _print_rows(rows: Sequence[Row]) -> None:
+    columns = ["draft", "T", "tree", "rule", "claims", "accepted length", "ratio", "bias (TV)"]
+    print_table(
+        columns,
+        [
+            [
+                r.models,
+                f"{r.temperature:g}",
+                r.tree,
+                r.rule,
+                "exact" if r.exact else "biased",
+                "-" if r.accepted_length is None else with_interval(r.accepted_length, r.half_width),
+                "-" if r.ratio is None else f"{r.ratio:.3f}",
+                "-"
+                if r.bias is None
+                else decimal_text(r.bias) + (f" (noise {r.bias_noise:.3f})" if r.bias_noise else ""),
+            ]
+            for r in rows
+        ],
+        right=columns[5:],
+    )

@@ -1,0 +1,41 @@
+"""Whole sequences: chains, trees and graphs of candidates, on toy models exactly and on language models.
+
+Every rule of the registry is lifted from one position to a tree by one walk: verify the candidates of a node, go on at
+the one accepted, emit one extra token from the last residual target. A model is anything with `law(prefix)` and
+`state(prefix)`.
+"""
+
+from resispec_ref.sequence.chain import chain_tree, verify_block, verify_chain
+from resispec_ref.sequence.dag import Graph, draft_graph, verify_graph
+from resispec_ref.sequence.law import completed, expected_accepted_length, walk_law
+from resispec_ref.sequence.node import NodeLaw, node_law
+from resispec_ref.sequence.toy import Model, NGram, ToyModel, counted, joint_law
+from resispec_ref.sequence.traversal import traversal_law, verify_traversal
+from resispec_ref.sequence.tree import Emission, Tree, complete_tree, draft_tree, speculate, verify_tree
+
+__all__ = [
+    "Emission",
+    "Graph",
+    "Model",
+    "NGram",
+    "NodeLaw",
+    "ToyModel",
+    "Tree",
+    "chain_tree",
+    "complete_tree",
+    "completed",
+    "counted",
+    "draft_graph",
+    "draft_tree",
+    "expected_accepted_length",
+    "joint_law",
+    "node_law",
+    "speculate",
+    "traversal_law",
+    "verify_block",
+    "verify_chain",
+    "verify_graph",
+    "verify_traversal",
+    "verify_tree",
+    "walk_law",
+]

@@ -1,0 +1,111 @@
+"""Decoding step by step, with any two models: language models with a key-value cache among them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from resispec_ref._arrays import Array
+from resispec_ref.distributions import law_from_logits
+from resispec_ref.language_model import LanguageModel, without_layers
+from resispec_ref.sequence.node import Siblings
+from resispec_ref.sequence.toy import Model, Tokens
+from resispec_ref.sequence.tree import Emission, Tree, speculate, verification_noise
+from resispec_ref.verifiers import Verifier, get_verifier
+
+
+class CachedModel:
+    """A causal language model as a `Model`: laws at one temperature, a draft with some layers skipped if so wished.
+
+    The key-value cache holds the prefix of the last call; what differs from it is cut off and read anew, so that any
+    prefixes may be asked for in any order, and a walk down a tree reads one token a node.
+    """
+
+    def __init__(self, model: LanguageModel, *, skipped: Iterable[int] = (), **settings: Any) -> None:
+        """`settings` are those of `law_from_logits`: temperature, top_k, top_p, min_p."""
+        self._model, self._skipped, self._settings = model, tuple(skipped), settings
+        parameters = inspect.signature(model.model.forward).parameters
+        self._argument = "cache" if "cache" in parameters else "past_key_values"  # transformers from 5.24 on, before
+        self._read: Tokens = ()
+        self._cache: Any = None
+
+    def law(self, prefix: Tokens) -> Array:
+        return law_from_logits(self.logits(prefix), **self._settings)
+
+    def state(self, prefix: Tokens) -> Hashable:
+        return tuple(prefix)
+
+    def logits(self, prefix: Tokens) -> np.ndarray:
+        """`(vocab,)`: logits of the token after `prefix`, which has one token at least."""
+        if not prefix:
+            raise ValueError("prefix: empty; a language model needs a token to start from, such as its start token")
+        torch, network = self._model.torch, self._model.model
+        same = 0
+        for old, new in zip(self._read, prefix[:-1], strict=False):  # the last token is read again for its logits
+            if old != new:
+                break
+            same += 1
+        with torch.inference_mode(), without_layers(self._model, self._skipped):
+            if self._cache is not None and same < len(self._read):
+                self._cache.crop(same - len(self._read))
+            new = torch.tensor([prefix[same:]], device=network.device)
+            answer = network(input_ids=new, use_cache=True, **{self._argument: self._cache})
+        self._cache, self._read = answer.past_key_values, tuple(prefix)
+        return answer.logits[0, -1].double().cpu().numpy()
+
+    def laws(self, prefix: Tokens, tokens: Tokens) -> np.ndarray:
+        """`(len(tokens), vocab)`: the law at each of `tokens` after `prefix` and those before it, read in one go."""
+        with without_layers(self._model, self._skipped):
+            rows = self._model.logits([*prefix, *tokens[:-1]])
+        return law_from_logits(rows[len(prefix) - 1 :], **self._settings)
+
+
+def decode(
+    verifier: str | Verifier,
+    target: Model,
+    draft: Model,
+    tree: Tree,
+    prefix: Tokens,
+    rng: np.random.Generator,
+    *,
+    siblings: Siblings | None = None,
+    end: int | None = None,
+) -> Iterator[Emission]:
+    """Speculative decoding: one `Emission` a step, for as long as it is asked for or until the token `end`.
+
+    Candidates are drawn along the walk only (`speculate`), which leaves the law of the text and the accepted lengths
+    as they are and reads as many tokens a step as it accepts, and one.
+    """
+    rule = get_verifier(verifier)
+    noise = verification_noise(rule, tree)
+    while not prefix or prefix[-1] != end:
+        v, u = rng.random(len(tree)), rng.random(noise)
+        step = speculate(rule, target, draft, tree, v, u, siblings=siblings, prefix=prefix, end=end)
+        prefix += step.tokens
+        yield step
+
+
+class Acceptance(NamedTuple):
+    """What a run of steps accepted."""
+
+    lengths: np.ndarray
+    """Accepted length of each step."""
+    offered: np.ndarray
+    """Per depth: how often candidates of that depth were looked at."""
+    accepted: np.ndarray
+    """Per depth: how often one of them was accepted."""
+
+
+def acceptance(steps: Sequence[Emission], depth: int) -> Acceptance:
+    """Accepted lengths, and acceptance per depth, of steps over a complete tree: every emitted token is one node's.
+
+    >>> acceptance([Emission((5, 6), (0,)), Emission((7,), ())], 2)
+    Acceptance(lengths=array([1, 0]), offered=array([2, 1]), accepted=array([1, 0]))
+    """
+    lengths = np.array([step.accepted for step in steps], dtype=np.int64)
+    looked_at = np.array([len(step.tokens) for step in steps], dtype=np.int64)
+    levels = np.arange(depth)
+    return Acceptance(lengths, np.sum(looked_at[:, None] > levels, axis=0), np.sum(lengths[:, None] > levels, axis=0))

@@ -1,0 +1,199 @@
+"""The paper's tables again: accepted length of trees by rule, with the bias beside each number.
+
+Trees `dDbB` have `D` levels and `B` children a node. On real models accepted lengths are estimated from texts that the
+target wrote (`accepted_length.py`); on n-grams of characters they are computed exactly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from resispec_ref._arrays import Array
+from resispec_ref.bounds import optimal_acceptance
+from resispec_ref.distributions import tv
+from resispec_ref.law import MAX_PATHS, estimated_law
+from resispec_ref.sequence.accepted_length import Text, mean_over_texts, step_lengths, terms
+from resispec_ref.sequence.node import check_siblings, node_law
+from resispec_ref.sequence.toy import NGram, counted
+from resispec_ref.sequence.tree import complete_tree
+from resispec_ref.verifiers import get_verifier, verifier_names
+
+TREES = ("d5b3", "d7b2", "d4b5", "d3b11")
+TEMPERATURES = (1.0, 0.6)
+BASELINE = "recursive-rejection"
+_WANTED = (BASELINE, "recursive-rejection-without-replacement", "resispec-published", "resispec", "optimal")
+_BIAS_POSITIONS, _BIAS_PATHS = 16, 32  # of a path-dependent rule that is not exact
+_GROUPS = 8  # of characters, in the n-grams: few enough to enumerate five candidates
+
+
+@dataclass(frozen=True)
+class Row:
+    """One rule on one tree."""
+
+    models: str
+    temperature: float
+    tree: str
+    rule: str
+    exact: bool
+    """What the rule claims."""
+    accepted_length: float | None
+    """None where it could be neither computed nor estimated."""
+    half_width: float
+    """Of the 95% interval over texts; 0 where the length is exact."""
+    ratio: float | None
+    """To recursive rejection of independent candidates on the same tree."""
+    bias: float | None
+    """Total variation of the emitted law from the target, averaged over positions; None where it was not computed."""
+    bias_noise: float
+    """What sampled paths may have added to it."""
+
+
+def table_rules() -> tuple[str, ...]:
+    """The rules of the tables, as far as the registry has them, recursive rejection first."""
+    return tuple(name for name in _WANTED if name in verifier_names())
+
+
+def parse_tree(text: str) -> tuple[int, ...]:
+    """The branching of `dDbB`, or of numbers of children from the root down.
+
+    >>> parse_tree("d2b3"), parse_tree("3,2,1")
+    ((3, 3), (3, 2, 1))
+    """
+    found = re.fullmatch(r"d(\d+)b(\d+)", text)
+    if found:
+        branching = (int(found[2]),) * int(found[1])
+    elif re.fullmatch(r"\d+(,\d+)*", text):
+        branching = tuple(map(int, text.split(",")))
+    else:
+        raise ValueError(f"tree: {text!r}; write d5b3 (5 levels, 3 children a node) or 3,2,1 (children at each depth)")
+    complete_tree(branching[:1])
+    return branching
+
+
+def model_rows(
+    texts: Sequence[Text],
+    drafts: Mapping[str, Sequence[Array]],
+    temperature: float,
+    trees: Sequence[str] = TREES,
+    rules: Sequence[str] | None = None,
+    seed: int = 0,
+    progress: Callable[[], None] = lambda: None,
+) -> Iterator[Row]:
+    """The table of one target at one temperature.
+
+    Args:
+        texts: written by the target, two or more.
+        drafts: name of each draft, and for each text its laws at the positions of the text.
+        temperature: for the record; the laws have it already.
+        trees, rules: by name.
+        seed: of the rejected paths that are sampled.
+        progress: called after every text of every rule, tree and draft.
+
+    Raises:
+        ArithmeticError: a rule that claims to be exact and accepts more than the bound at some node.
+    """
+    for draft, laws in drafts.items():
+        for tree in trees:
+            K, depth = parse_tree(tree)[0], len(parse_tree(tree))
+            bounds = [optimal_acceptance(text.target, q, candidates=K) for text, q in zip(texts, laws, strict=True)]
+            base = None
+            for name in rules or table_rules():
+                rule, rng = get_verifier(name), np.random.default_rng(seed)
+                lengths, biases = [], []
+                for text, q, bound in zip(texts, laws, bounds, strict=True):
+                    found = terms(rule, text, q, K, rng=rng)
+                    if rule.exact and rule.replacement and not rule.path_dependent:
+                        _check_bound(name, found.rate, bound)
+                    lengths.append(step_lengths(found, depth, wanted=text.wanted))
+                    biases.append(found.bias)
+                    progress()
+                mean, half = mean_over_texts(lengths)
+                base = mean if name == BASELINE else base
+                bias, noise = float(np.mean(np.concatenate(biases))), 0.0
+                if rule.path_dependent:
+                    bias, noise = (0.0, 0.0) if rule.exact else _estimated_bias(name, texts, laws, K, rng)
+                ratio = mean / base if base else None
+                yield Row(draft, temperature, tree, name, rule.exact, mean, half, ratio, bias, noise)
+
+
+def character_models(text: str) -> tuple[NGram, dict[str, NGram], np.ndarray]:
+    """An n-gram target, drafts that know less, and how often each state of the target occurs, `(vocab, vocab)`.
+
+    Characters are pooled into groups: the most frequent ones, and one for all others. The target looks two back; the
+    drafts one back, and none.
+    """
+    common = [c for c, _ in Counter(text).most_common(_GROUPS - 1)]
+    tokens = [common.index(c) if c in common else _GROUPS - 1 for c in text]
+    target = counted(tokens, _GROUPS, 2, smoothing=1.0)
+    drafts = {
+        "bigram": counted(tokens, _GROUPS, 1, smoothing=1.0),
+        "unigram": counted(tokens, _GROUPS, 0, smoothing=1.0),
+    }
+    states = np.zeros((_GROUPS, _GROUPS))
+    np.add.at(states, (np.array(tokens[:-1]), np.array(tokens[1:])), 1.0)
+    return target, drafts, states / states.sum()
+
+
+def ngram_rows(
+    text: str,
+    temperature: float,
+    trees: Sequence[str] = TREES,
+    rules: Sequence[str] | None = None,
+    progress: Callable[[], None] = lambda: None,
+) -> Iterator[Row]:
+    """The same table for n-grams of the characters of `text`, where every length and bias is exact.
+
+    Rules with too many rejected paths to enumerate are left out of a tree.
+    """
+    target, drafts, states = character_models(text)
+    p = _tempered(target.table, temperature)
+    for draft, model in drafts.items():
+        q = np.broadcast_to(_tempered(model.table, temperature), p.shape)
+        for tree in trees:
+            branching = parse_tree(tree)
+            K, base = branching[0], None
+            for name in rules or table_rules():
+                rule, mean, bias = get_verifier(name), None, None
+                if not rule.path_dependent or _GROUPS ** (K + 1) <= MAX_PATHS:
+                    laws = [node_law(rule, p[a], q[a], K, check_siblings(None, rule)) for a in range(_GROUPS)]
+                    M = np.stack([law.accepted.sum(axis=-2) for law in laws])
+                    lengths = np.zeros(states.shape)
+                    for _ in branching:
+                        lengths = np.sum(M * (1 + lengths), axis=-1)  # from (a, b), the token x leads to (b, x)
+                    mean = float(np.sum(states * lengths))
+                    bias = float(np.sum(states * tv(M + np.stack([law.extra for law in laws]), p)))
+                base = mean if name == BASELINE else base
+                ratio = mean / base if mean is not None and base else None
+                yield Row(draft, temperature, tree, name, rule.exact, mean, 0.0, ratio, bias, 0.0)
+                progress()
+
+
+def _check_bound(rule: str, rate: np.ndarray, bound: np.ndarray) -> None:
+    """Rounding: both are sums over the vocabulary, each entry good to a few units in the last place."""
+    excess = float(np.max(rate - bound))
+    if excess > 1e-12:
+        raise ArithmeticError(f"{rule} accepts {excess:.1e} more than the bound at some node: it cannot be exact")
+
+
+def _estimated_bias(
+    rule: str, texts: Sequence[Text], laws: Sequence[Array], K: int, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Mean total variation at a few positions spread over the texts, and what the sampling may have added."""
+    p = np.concatenate([text.target for text in texts])
+    chosen = np.linspace(0, len(p) - 1, min(_BIAS_POSITIONS, len(p))).astype(int)
+    q = np.concatenate([np.asarray(law) for law in laws])
+    each = [estimated_law(rule, p[i], q[i], candidates=K, paths=_BIAS_PATHS, rng=rng) for i in chosen]
+    return float(np.mean([e.total_variation for e in each])), float(np.mean([e.total_variation_noise for e in each]))
+
+
+def _tempered(law: Array, temperature: float) -> Array:
+    powers = law ** (1 / temperature)
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+__all__ = ["BASELINE", "TEMPERATURES", "TREES", "Row", "model_rows", "ngram_rows", "parse_tree", "table_rules"]

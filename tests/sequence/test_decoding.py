@@ -1,0 +1,255 @@
+"""Decoding: language models as models of this package, texts written by them, and the command."""
+
+import argparse
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from models import RULES
+from test_record import save_model
+
+from resispec_ref import law_from_logits
+from resispec_ref.decode import add_arguments, run
+from resispec_ref.language_model import LanguageModel, without_layers
+from resispec_ref.sequence import (
+    NGram,
+    complete_tree,
+    expected_accepted_length,
+    joint_law,
+)
+from resispec_ref.sequence.accepted_length import Text, mean_over_texts, step_lengths, terms, write_text
+from resispec_ref.sequence.decoding import CachedModel, acceptance, decode
+from resispec_ref.sequence.tables import character_models, model_rows, ngram_rows, parse_tree
+from resispec_ref.verifiers import get_verifier
+
+PROMPT = "the city begins"
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    return [save_model(tmp_path_factory.mktemp(name), seed=seed) for name, seed in (("target", 0), ("draft", 1))]
+
+
+@pytest.fixture(scope="module")
+def network(folders):
+    return LanguageModel(folders[0], "cpu", "float32")
+
+
+def command(folders, *arguments):
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    return run(parser.parse_args([folders[0], *arguments]))
+
+
+@pytest.mark.parametrize("kind", ["llama", "gpt2"])
+@pytest.mark.parametrize("skipped", [(), (1, 2)], ids=["whole", "skipped"])
+def test_the_cache_changes_nothing(kind, skipped, tmp_path):
+    """Prefixes that grow, branch off, shrink and repeat, against reading each from its start."""
+    model = LanguageModel(save_model(tmp_path, kind=kind), "cpu", "float32")
+    cached = CachedModel(model, skipped=skipped, temperature=0.7)
+    for prefix in ((2, 3), (2, 3, 4), (2, 3, 4, 5, 6), (2, 3, 7), (2, 3), (2, 3), (5,), (5, 2, 3)):
+        with without_layers(model, skipped):
+            logits = model.logits(list(prefix))
+        # float32 sums in another order: logits of size 10 differ by a few units of 1e-6
+        assert np.allclose(cached.logits(prefix), logits[-1], atol=1e-4)
+        rows = cached.laws(prefix[:1], (*prefix[1:], 4))
+        assert np.allclose(rows, law_from_logits(logits, temperature=0.7), atol=1e-4)
+
+
+def test_the_same_seed_decodes_the_same_text(network):
+    target = CachedModel(network, temperature=1.0)
+    draft = CachedModel(network, skipped=(1, 2), temperature=1.0)
+    tree = complete_tree((2, 2))
+
+    def text(seed, count=12):
+        steps = decode("resispec", target, draft, tree, (2, 3), np.random.default_rng(seed))
+        return [next(steps) for _ in range(count)]
+
+    assert text(0) == text(0)
+    assert text(0) != text(1)
+    found = acceptance(text(0), 2)
+    assert found.offered[0] == 12
+    assert found.lengths.sum() == found.accepted.sum()
+
+
+def test_decoding_ends_with_the_end():
+    certain = NGram([[0.0, 1.0], [0.0, 1.0]])
+    steps = list(decode("resispec", certain, certain, complete_tree((2, 2)), (0,), np.random.default_rng(0), end=1))
+    assert [step.tokens for step in steps] == [(1,)]
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("end", [None, 2])
+def test_lengths_from_texts_are_the_exact_ones(rule, end):
+    """Over all texts with their probabilities the estimator's mean is the expected accepted length, up to rounding."""
+    rng = np.random.default_rng(3)
+    target, draft = (NGram(rng.dirichlet(np.ones(3), size=3)) for _ in range(2))
+    branching, start = (2, 2, 2), (1,)
+    exact = expected_accepted_length(rule, target, draft, complete_tree(branching), prefix=start, end=end)
+    mean = 0.0
+    for tokens, chance in joint_law(target, 3, start).items():
+        cut = tokens[: tokens.index(end) + 1] if end in tokens else tokens
+        if end in tokens and any(x != end for x in tokens[len(cut) :]):
+            continue  # one text stands for all that differ after the end
+        chance = float(np.prod([target.law(start + cut[:i])[x] for i, x in enumerate(cut)]))
+        rows = [np.stack([m.law(start + cut[:i]) for i in range(len(cut))]) for m in (target, draft)]
+        found = every_path(rule, Text(start, cut, rows[0], 3), rows[1], 2)
+        mean += chance * step_lengths(found, 3, wanted=3)[0]
+    assert mean == pytest.approx(float(exact), abs=1e-12)
+
+
+def every_path(rule, text, draft, K):
+    """`terms` of a small vocabulary without sampling."""
+    from unittest import mock
+
+    from resispec_ref.sequence import accepted_length
+
+    def whole(rule, p, q, K, siblings, *, paths, rng):
+        return accepted_length_node_law(rule, p, q, K, siblings)
+
+    accepted_length_node_law = accepted_length.node_law
+    with mock.patch.object(accepted_length, "node_law", whole):
+        return terms(rule, text, draft, K)
+
+
+@pytest.mark.parametrize("rule", ["recursive-rejection-without-replacement", "resispec-published", "naive"])
+def test_sampled_paths_agree_with_all_of_them(rule):
+    """Means of `n` sampled paths: six standard errors, false alarm below 1e-8 a number, sees shifts of `7/√n`."""
+    rng = np.random.default_rng(0)
+    p, q = rng.dirichlet(np.ones(4), size=(2, 2))
+    text = Text((), (1, 3), p, 2)
+    exact = every_path(rule, text, q, 3)
+    n = 1000
+    found = [terms(rule, text, q, 3, rng=rng) for _ in range(n)]
+    for name in ("chance", "rate"):
+        values = np.stack([getattr(f, name) for f in found])
+        error = values.std(axis=0, ddof=1) / n**0.5
+        assert np.all(np.abs(values.mean(axis=0) - getattr(exact, name)) <= 6 * error + 1e-12)
+
+
+def test_a_text_has_the_targets_law_and_stops_at_its_end():
+    model = NGram([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
+    text = write_text(model, (0,), 6, np.random.default_rng(0), end=2)
+    assert text.tokens[-2:] == (1, 2) or len(text.tokens) == 6
+    assert np.array_equal(text.target[0], model.law((0,)))
+    assert text.wanted == 6
+
+
+def test_the_interval_over_texts():
+    mean, half = mean_over_texts([np.array([1.0, 1.0]), np.array([3.0])])
+    # ratio estimator by hand: mean 5/3, residuals 2 − 10/3 and 3 − 5/3, variance 2 (16/9 · 2) / 9
+    assert mean == pytest.approx(5 / 3)
+    assert half == pytest.approx(1.96 * (2 * (2 * 16 / 9) / 9) ** 0.5)
+
+
+def test_the_ngram_table():
+    """Exact lengths: ordered as the rules are, the published one above the bound's rule with a bias."""
+    text = "the train along the coast stops at the city and the city begins with a number of things to see " * 3
+    rows = list(ngram_rows(text, 1.0, trees=("d2b2", "d1b11")))
+    length = {(r.models, r.tree, r.rule): r.accepted_length for r in rows}
+    for draft in ("bigram", "unigram"):
+        base, shaped = (length[draft, "d2b2", r] for r in ("recursive-rejection", "resispec"))
+        assert base <= shaped
+        assert length[draft, "d1b11", "recursive-rejection-without-replacement"] is None  # 8^12 paths
+    target, drafts, states = character_models(text)
+    tree = complete_tree((2, 2))
+    by_recursion = sum(
+        states[state] * expected_accepted_length("resispec", target, drafts["bigram"], tree, prefix=state)
+        for state in zip(*np.nonzero(states), strict=True)
+    )
+    assert length["bigram", "d2b2", "resispec"] == pytest.approx(by_recursion, abs=1e-12)
+    for r in rows:
+        assert r.ratio is None or r.accepted_length is not None
+        if r.exact and r.bias is not None:
+            assert r.bias == pytest.approx(0, abs=1e-14)
+        elif r.bias is not None:
+            assert r.bias > 0.01
+
+
+def test_the_model_table_checks_every_node_against_the_bound(monkeypatch):
+    rng = np.random.default_rng(0)
+    model, draft = (NGram(rng.dirichlet(np.full(6, 0.4), size=6)) for _ in range(2))
+    texts = [write_text(model, (n % 6,), 12, rng) for n in range(6)]
+    laws = [np.stack([draft.law(t.prompt + t.tokens[:i]) for i in range(12)]) for t in texts]
+    rows = {r.rule: r for r in model_rows(texts, {"draft": laws}, 1.0, trees=("d3b2",))}
+    assert rows["recursive-rejection"].ratio == 1
+    assert rows["resispec"].accepted_length >= rows["recursive-rejection"].accepted_length
+    assert rows["resispec-published"].bias > 10 * rows["resispec-published"].bias_noise
+    assert all(r.bias < 1e-14 for r in rows.values() if r.exact)
+    claims_too_much = type(get_verifier("resispec-published"))
+    monkeypatch.setattr(claims_too_much, "exact", True)
+    monkeypatch.setattr(claims_too_much, "path_dependent", False)
+    with pytest.raises(ArithmeticError, match="more than the bound"):
+        list(model_rows(texts, {"draft": laws}, 1.0, trees=("d3b2",), rules=["resispec-published"]))
+
+
+def test_trees_by_name():
+    assert parse_tree("d5b3") == (3,) * 5
+    for wrong in ("", "d5", "3x2", "d2b0"):
+        with pytest.raises(ValueError, match=r"tree|branching"):
+            parse_tree(wrong)
+
+
+def test_the_command_prints_the_text(folders, capsys, network):
+    assert command(folders, "--draft", folders[1], "--prompt", PROMPT, "--tokens", "12", "--tree", "3,2") == 0
+    out = capsys.readouterr().out
+    assert out.startswith(PROMPT)
+    assert "resispec, tree 3,2: " in out
+    assert "accepted of those looked at, by depth: " in out
+
+
+def test_the_command_compares_rules(folders, capsys):
+    arguments = ["--skip-layers", "1-2", "--compare", "--tree", "d2b2", "--tokens", "8"]
+    assert command(folders, *arguments, "--prompt", PROMPT, "--prompt", "a train") == 0
+    out = capsys.readouterr().out
+    assert "| recursive-rejection " in out
+    assert "biased" in out
+    assert command(folders, *arguments, "--json", "--verifier", "naive", "--prompt", PROMPT) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["rule"] == "naive"
+    assert len(found["per_depth"]) == 2
+
+
+def test_the_command_prints_the_tables(folders, capsys, monkeypatch):
+    from resispec_ref import decode_tables
+
+    monkeypatch.setattr(decode_tables, "TREES", ("d2b2",))
+    for function in ("model_rows", "ngram_rows"):
+        original = getattr(decode_tables, function)
+        monkeypatch.setattr(decode_tables, function, lambda *a, f=original, **k: f(*a, trees=("d2b2",), **k))
+    monkeypatch.setattr(decode_tables, "TEXT_LENGTH", 6)
+    rules = ["--verifier", "recursive-rejection", "--verifier", "resispec"]
+    assert command(folders, "--tables", "--skip-layers", "1-2", "--texts", "3", *rules) == 0
+    out = capsys.readouterr().out
+    assert out.count("d2b2") == 2 * (1 + 2) * 2
+    assert "| without 1-2 " in out
+    assert command(folders, "--tables", "--skip-layers", "1-2", "--texts", "3", *rules, "--json") == 0
+    assert len(json.loads(capsys.readouterr().out)) == 12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--tree", "x"], "tree: 'x'"),
+        (["--verifier", "best"], "verifier: 'best'"),
+        (["--draft", "d", "--skip-layers", "1"], "draft: give either"),
+        (["--tokens", "0"], "tokens: 0"),
+        (["--tables", "--texts", "1"], "texts: 1"),
+        (["--skip-layers", "9"], "skip_layers"),
+        (["--prompt", "", "--skip-layers", "1"], "prompt: ''"),
+        (["--temperature", "-1", "--skip-layers", "1"], "temperature"),
+    ],
+)
+def test_errors(folders, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        command(folders, *arguments)
+
+
+def test_what_is_imported():
+    program = (
+        "import resispec_ref.sequence, sys; print(sorted({'torch', 'transformers', 'rich', 'jax'} & set(sys.modules)))"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
