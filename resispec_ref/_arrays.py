@@ -73,7 +73,13 @@ def divide(x: Array, y: Array, otherwise: Array) -> Array:
     """`x / y` where `y > 0`, `otherwise` elsewhere; never divides by zero."""
     xp = array_namespace(x, y)
     positive = y > 0
-    return xp.where(positive, x / xp.where(positive, y, y * 0 + 1), otherwise)
+    return xp.where(positive, quotient(x, xp.where(positive, y, y * 0 + 1)), otherwise)
+
+
+def quotient(x: Array, y: Array) -> Array:
+    """`x / y`, brought to one shape first: JAX would multiply by the reciprocal of a row's divisor, and round twice."""
+    x, y = array_namespace(x, y).broadcast_arrays(x, y)
+    return x / y
 
 
 def positive_part(x: Array) -> Array:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device, is_array_api_obj
 
-from resispec_ref._arrays import Array, is_rational, take, total
+from resispec_ref._arrays import Array, is_rational, quotient, take, total
 from resispec_ref._convert import as_arrays, from_sequence, is_traced, move, objects, refuse
 
 
@@ -176,7 +176,7 @@ def _check_rows(x: Array, name: str, tolerance: float) -> Array:
             refuse(xp.isinf(x), x, name, "is infinite")
         off = abs(sums - 1) > tolerance
         refuse(off, sums, name, "is the sum of the row; a law sums to 1 (normalise it, or check what it lacks)")
-    return x / sums
+    return quotient(x, sums)
 
 
 def _between_0_and_1(u: np.ndarray) -> np.ndarray:

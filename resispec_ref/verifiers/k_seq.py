@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from array_api_compat import array_namespace
 
-from resispec_ref._arrays import Array, is_rational, normalise, positive_part, total
+from resispec_ref._arrays import Array, is_rational, normalise, positive_part, quotient, total
 from resispec_ref.verifiers._base import State, Verifier
 
 _BISECTIONS = {"float": 60, "rational": 24}
@@ -32,7 +32,7 @@ class KSeq(Verifier):
 
     def start(self, p: Array, q: Array, candidates: int) -> State:
         rho = least_rho(p, q, candidates)
-        return State(p + q * 0, q + p * 0, (array_namespace(p, q).minimum(p / rho, q),))
+        return State(p + q * 0, q + p * 0, (array_namespace(p, q).minimum(quotient(p, rho), q),))
 
     def accepted(self, state: State) -> Array:
         (m,) = state.memory
@@ -48,7 +48,7 @@ def least_rho(p: Array, q: Array, candidates: int) -> Array:
     xp = array_namespace(p, q)
 
     def enough(rho: Array) -> Array:
-        beta = total(xp.minimum(p / rho, q))
+        beta = total(xp.minimum(quotient(p, rho), q))
         return rho * beta >= 1 - (1 - beta) ** candidates
 
     low = total(p * 0 + q * 0) + 1
