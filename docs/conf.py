@@ -12,12 +12,12 @@ sys.path[:0] = [str(HERE), str(HERE / "_ext")]
 # The kernels that execute the pages inherit these: the figures' module, one thread, no network, plain text.
 os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ |= {"HF_HUB_OFFLINE": "1", "NO_COLOR": "1", "COLUMNS": "132", "JAX_ENABLE_X64": "True"}
+os.environ |= {"HF_HUB_OFFLINE": "1", "NO_COLOR": "1", "COLUMNS": "96", "JAX_ENABLE_X64": "True"}
 
 import resispec_ref  # noqa: E402
 
 project = "resispec-ref"
-author = "The resispec-ref developers"
+author = copyright = "The resispec-ref developers"
 release = version = resispec_ref.__version__
 language = "en"
 
@@ -43,6 +43,8 @@ nb_execution_mode = "force"
 nb_execution_timeout = 300
 nb_execution_raise_on_error = True
 nb_merge_streams = True
+nb_code_prompt_show = "Show the code"
+nb_code_prompt_hide = "Hide the code"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
@@ -53,6 +55,13 @@ napoleon_numpy_docstring = False
 napoleon_use_rtype = False
 add_module_names = False
 toc_object_entries_show_parents = "hide"
+
+# Examples of docstrings see what somebody sees who imported everything public.
+doctest_global_setup = """
+import numpy as np
+from fractions import Fraction as F
+from resispec_ref import *
+"""
 
 bibtex_bibfiles = ["refs.bib"]
 bibtex_default_style = "unsrt"

@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from page import DARK, LIGHT, measured, picture
 
 import resispec_ref as rs
-from page import DARK, LIGHT, measured, picture
 from resispec_ref.measure import Measurement
 
 EVERY = 4  # of the recorded positions, where many numbers of candidates are computed
@@ -36,10 +36,8 @@ def residual_drift(figure, colours, *, p, q, K: int = 8):
     for rule, colour, marker in [("recursive-rejection", "missing", "o"), ("resispec", "accepted", "s")]:
         y = chances_when_looked_at(rule, p, q, K)
         axes.plot(x, y, color=colours[colour], marker=marker, linewidth=2)
-        at = 3
-        axes.annotate(
-            f"{rule} (exact)", (x[at], y[at]), textcoords="offset points", xytext=(6, 8), color=colours[colour]
-        )
+        at, offset, side = (1, (8, 6), "left") if y[0] > y[-1] else (K - 2, (-10, 2), "right")
+        axes.annotate(rule, (x[at], y[at]), textcoords="offset points", xytext=offset, ha=side, color=colours[colour])
     axes.set_xticks(x)
     axes.set_ylim(0, 1)
     axes.set_xlabel(f"candidate, of {K}")
@@ -56,7 +54,7 @@ def acceptance_by_candidates(figure, colours, *, p, q, K: int = 8):
     x = np.arange(1, K + 1)
     bound = [np.mean(rs.optimal_acceptance(p, q, candidates=int(k))) for k in x]
     axes.fill_between(x, bound, 1, color=colours["grid"], linewidth=0)
-    axes.text(K - 0.05, 0.985, "out of reach of every exact rule", ha="right", va="top", color=colours["quiet"])
+    axes.text(1.15, 0.985, "out of reach of every exact rule", ha="left", va="top", color=colours["quiet"])
     axes.plot(x, bound, color=colours["ink"], linewidth=2, label="bound (optimal transport)")
     rules = [("resispec", "accepted", "s"), ("k-seq", "target", "^"), ("recursive-rejection", "missing", "o")]
     for rule, colour, marker in rules:
@@ -77,40 +75,29 @@ def acceptance_by_candidates(figure, colours, *, p, q, K: int = 8):
 def bias_map(figure, colours, *, found: Measurement):
     """Total variation from the target against acceptance: exact rules lie on the axis, left of their bound."""
     axes = figure.subplots()
-    kinds = [(True, "o", "independent candidates"), (False, "D", "distinct candidates")]
-    for replacement, marker, label in kinds:
-        rules = [r for r in found.rules if r.replacement == replacement]
+    numbered = sorted(found.rules, key=lambda r: (not r.exact, r.acceptance_rate))
+    for replacement, marker, style in [(True, "o", "-"), (False, "D", "--")]:
+        rules = [(n, r) for n, r in enumerate(numbered, 1) if r.replacement == replacement]
         if not rules:
             continue
-        style = "-" if replacement else "--"
-        bound = rules[0].optimal_acceptance
-        axes.axvline(bound, color=colours["ink"], linestyle=style, linewidth=1.4)
-        axes.annotate(
-            f"bound, {label}", (bound, 1), xycoords=("data", "axes fraction"), rotation=90, ha="right", va="top",
-            xytext=(-3, -4), textcoords="offset points", fontsize=8, color=colours["quiet"],
-        )  # fmt: skip
-        exact, biased = [r for r in rules if r.exact], [r for r in rules if not r.exact]
-        axes.scatter(
-            [r.acceptance_rate for r in exact], [0] * len(exact), marker=marker, s=46, color=colours["accepted"],
-            zorder=3, clip_on=False, label=f"exact, {label}",
-        )  # fmt: skip
-        if biased:
-            axes.scatter(
-                [r.acceptance_rate for r in biased], [r.total_variation_mean for r in biased], marker=marker, s=46,
-                color=colours["missing"], zorder=3, label=f"biased, {label}",
-            )  # fmt: skip
-            for r in biased:
-                axes.annotate(
-                    r.rule, (r.acceptance_rate, r.total_variation_mean), textcoords="offset points", xytext=(-8, 4),
-                    ha="right", fontsize=9, color=colours["missing"],
-                )  # fmt: skip
-    for i, r in enumerate(sorted((r for r in found.rules if r.exact), key=lambda r: r.acceptance_rate)):
-        axes.annotate(
-            r.rule, (r.acceptance_rate, 0), textcoords="offset points", xytext=(0, 10), rotation=38, fontsize=8,
-            color=colours["accepted"], ha="left", va="bottom",
-        )  # fmt: skip
-    axes.set_ylim(0, None)
-    axes.set_ylim(0, max(0.1, axes.get_ylim()[1]))
+        bound, kind = rules[0][1].optimal_acceptance, "independent" if replacement else "distinct"
+        axes.axvline(bound, color=colours["ink"], linestyle=style, linewidth=1.4, label=f"bound, {kind} candidates")
+        for n, r in rules:
+            colour = colours["accepted" if r.exact else "missing"]
+            y = 0 if r.exact else r.total_variation_mean
+            axes.scatter(r.acceptance_rate, y, marker=marker, s=150, color=colour, zorder=3, clip_on=False)
+            axes.text(r.acceptance_rate, y, n, ha="center", va="center", fontsize=8, color=colours["page"], zorder=4)
+            axes.scatter([], [], marker=marker, color=colour, label=f"{n}  {r.rule}" + ("" if r.exact else " (biased)"))
+    handles, labels = axes.get_legend_handles_labels()
+    order = sorted(range(len(labels)), key=lambda i: int(labels[i].split()[0]) if labels[i][0].isdigit() else 99)
+    axes.legend(
+        [handles[i] for i in order],
+        [labels[i] for i in order],
+        loc="center left",
+        bbox_to_anchor=(1.0, 0.5),
+        fontsize=9,
+    )
+    axes.set_ylim(0, max(0.1, 1.15 * max((r.total_variation_mean for r in found.rules if not r.exact), default=0)))
     axes.set_xlabel(f"acceptance rate, {found.candidates} candidates")
     axes.set_ylabel("total variation from the target")
 
@@ -143,7 +130,7 @@ def between_floor_and_ceiling(figure, colours, *, p, q, level: float):
 
 def main(directory: str) -> None:
     for theme, colours in (("light", LIGHT), ("dark", DARK)):
-        svg = picture(bias_map, colours, (8, 4.2), found=measured(3))
+        svg = picture(bias_map, colours, (9.5, 4.2), found=measured(3))
         (Path(directory) / f"map-{theme}.svg").write_bytes(svg)
 
 

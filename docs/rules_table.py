@@ -5,9 +5,9 @@ import time
 
 import numpy as np
 from IPython.display import HTML, Markdown
+from page import measured
 
 import resispec_ref as rs
-from page import measured
 from resispec_ref.measure import takes
 
 CANDIDATES = 3

@@ -18,6 +18,19 @@ def double_backticks(app, what, name, obj, options, lines):
     ]
 
 
+def attribute_shapes(app, what, name, obj, options, lines):
+    """A field's docstring starts with its shape, "`(...)`: words"; napoleon would take that for a type."""
+    if what == "attribute" and lines:
+        lines[0] = re.sub(r"^(``[^`]+``): ", r"\1 – ", lines[0])
+
+
+def without_docstring(app, what, name, obj, skip, options):
+    """Fields of a named tuple that say nothing of their own are listed without Python's filler."""
+    return True if str(getattr(obj, "__doc__", "")).startswith("Alias for field number") else None
+
+
 def setup(app):
     app.connect("autodoc-process-docstring", double_backticks, priority=100)
+    app.connect("autodoc-process-docstring", attribute_shapes, priority=200)
+    app.connect("autodoc-skip-member", without_docstring)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -199,9 +199,10 @@ function drawResult(rule, found, bound) {
   const words = found.rates.map((rate, i) => `${["first", "second", "third", "fourth"][i]} ${both(rate)}`).join(", ");
   $("acceptance").replaceChildren(make("div", { className: "strip-box" }, strip, line, label), make("p", { textContent: `Accepted: ${words}.` }));
 
+  const option = rule.spread === "water-filling" ? " --option spread=water-filling" : "";
   const laws = `--target ${chosen.p.join(",")} --draft ${chosen.q.join(",")} --candidates ${chosen.K}`;
-  const command = make("code", { textContent: `resispec law --verifier ${rule.name} ${laws}` });
-  $("reproduce").replaceChildren(...(rule.takesLevel || (rule.spread && rule.spread !== "proportional") ? [] : ["The same on the command line: ", command]));
+  const command = make("code", { textContent: `resispec law --verifier ${rule.name}${option} ${laws}` });
+  $("reproduce").replaceChildren(...(rule.takesLevel ? [] : ["The same on the command line: ", command]));
 }
 
 /** The cards along one path of rejections. */

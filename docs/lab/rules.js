@@ -142,15 +142,17 @@ function scheduleTotal(p, q, K) {
   }
 }
 
-/** The least ρ of K-SEQ, from above, by the bisection of resispec_ref. */
+/** The least ρ of K-SEQ, from above, by the bisection of resispec_ref; 1 itself where it is enough. */
 function leastRho(p, q, K) {
-  let low = ONE;
-  let high = Q(Math.max(K, 1));
-  for (let i = 0; i < 24; i++) {
-    const rho = low.plus(high).over(Q(2));
+  const enough = (rho) => {
     const beta = total(minimum(scale(p, ONE.over(rho)), q));
-    const enough = rho.times(beta).compare(ONE.minus(ONE.minus(beta).power(K))) >= 0;
-    [low, high] = enough ? [low, rho] : [rho, high];
+    return rho.times(beta).compare(ONE.minus(ONE.minus(beta).power(K))) >= 0;
+  };
+  let low = ONE;
+  let high = enough(low) ? low : Q(Math.max(K, 1));
+  for (let i = 0; i < 24 && low.compare(high) < 0; i++) {
+    const rho = low.plus(high).over(Q(2));
+    [low, high] = enough(rho) ? [low, rho] : [rho, high];
   }
   return high;
 }
