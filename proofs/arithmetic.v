@@ -94,6 +94,8 @@ Ltac add_atom R x vars :=
 Ltac read_numeral n :=
   match n with
   | O => constr:(O)
+  | nat_of_bool false => constr:(O)
+  | nat_of_bool true => constr:(S O)
   | S ?m => let m := read_numeral m in constr:(S m)
   end.
 
@@ -181,6 +183,7 @@ Lemma max_least a b c : a <= c -> b <= c -> Num.max a b <= c. Proof. by case: (l
 Lemma min_left a b : Num.min a b <= a. Proof. by case: (leP a b) => // /ltW. Qed.
 Lemma min_right a b : Num.min a b <= b. Proof. by case: (leP a b). Qed.
 Lemma min_greatest a b c : c <= a -> c <= b -> c <= Num.min a b. Proof. by case: (leP a b). Qed.
+Lemma min_above a b c : c < a -> c < b -> c < Num.min a b. Proof. by case: (leP a b). Qed.
 Lemma max_eq_l a b : b <= a -> Num.max a b = a. Proof. by case: (leP a b) => // ab ba; apply: eq_of_le. Qed.
 Lemma max_eq_r a b : a <= b -> Num.max a b = b. Proof. by case: (leP a b). Qed.
 Lemma min_eq_l a b : a <= b -> Num.min a b = a. Proof. by case: (leP a b). Qed.

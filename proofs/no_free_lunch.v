@@ -20,6 +20,19 @@ rewrite /acceptance_rate /= (mass_same (step_law_mass _ _ _)) mass_plus; congr (
 by rewrite /mass exchange_big; apply: eq_bigr => x _; rewrite -mulr_sumr.
 Qed.
 
+Lemma acceptance_rate_draw d : acceptance_rate (Draw d : rule R V) = 0.
+Proof. by rewrite /acceptance_rate /mass /= big1. Qed.
+
+(** |f| min(f / |f|, q) = min(f, |f| q). *)
+Lemma scaled_minimum d (f q : V -> R) y :
+  nonneg f -> mass f * minimum (normalise d f) q y = Num.min (f y) (mass f * q y).
+Proof.
+move=> f_ge0; have scaled := mass_normalise d y f_ge0; have m_ge0 := nonneg_mass f_ge0.
+rewrite -[X in Num.min X _]scaled /minimum; case: (leP (normalise d f y) (q y)) => h.
+- by rewrite min_eq_l // le_scale.
+- by rewrite min_eq_r // le_scale // ltW.
+Qed.
+
 (** Recursive rejection with two candidates accepts this much. *)
 Lemma recursive_rejection_two q p :
     law p -> law q ->
@@ -29,16 +42,11 @@ Proof.
 move=> p_law q_law; have [_ acc] := standard_test_accepts p_law q_law.
 have r_law := standard_residual_law q p_law; have [_ acc2] := standard_test_accepts r_law q_law.
 rewrite [recursive_rejection q p 2]/= acceptance_rate_try (mass_same acc).
-have last d : acceptance_rate (Draw d : rule R V) = 0 by rewrite /acceptance_rate /mass /= big1.
-congr (_ + _); rewrite -mulr_suml acceptance_rate_try (mass_same acc2) last -mulr_suml mulr0 addr0.
+congr (_ + _); rewrite -mulr_suml acceptance_rate_try (mass_same acc2) acceptance_rate_draw -mulr_suml mulr0 addr0.
 rewrite (eq_bigr (fun x => q x - minimum p q x)); last by move=> x _; rewrite acc.
 rewrite sumrB; case: (q_law) => q_ge0 q_mass; rewrite [\sum_x q x]q_mass -/(mass _).
 rewrite -(mass_floor q p_law) mulr_sumr; apply: eq_bigr => y _.
-have scaled := mass_normalise p y (floor_ge0 p q).
-have fm_ge0 := nonneg_mass (floor_ge0 p q).
-rewrite -{1}scaled /minimum /standard_residual.
-case: (leP (normalise p (floor p q) y) (q y)) => h; first by rewrite min_eq_l // le_scale.
-by rewrite min_eq_r // le_scale // ltW.
+exact: (scaled_minimum p q y (floor_ge0 p q)).
 Qed.
 
 (** T7. Let the first of two candidates from q be accepted with probability min(1, p/q). However

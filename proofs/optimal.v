@@ -154,8 +154,8 @@ Qed.
 
 Lemma spare_ge0 : 0 <= spare.
 Proof.
-rewrite spare_mass; apply: sumr_ge0 => x _; apply: mulr_ge0 => //.
-by case/andP: (early01 0 x).
+rewrite spare_mass; apply: sumr_ge0 => x _.
+by apply: mulr_ge0; [exact: q_ge0 | case/andP: (early01 0 x)].
 Qed.
 
 Lemma product_ge0 i : 0 <= product i.
