@@ -107,7 +107,7 @@ def audit(
     elif kind == "tree":
         chosen = tree_cases()
     else:
-        chosen = position_cases(counts, distinct=draw == "distinct")
+        chosen = position_cases(counts, distinct=draw in ("distinct", "top-k"))
     return run_audit(subject, chosen, plan, progress or (lambda share, what: None))
 
 

@@ -245,7 +245,6 @@ def _resolve(
 
 def _summarise(report: Report, running: list[Running], plan: Plan, fault: bool) -> None:
     threshold = math.log(1 / plan.false_alarm_rate) + math.log(len(running))
-    known: dict[bytes, float] = {}
     for state in running:
         e, law = state.evidence, state.evidence.law
         if not e.draws:
@@ -253,9 +252,6 @@ def _summarise(report: Report, running: list[Running], plan: Plan, fault: bool) 
         logs = e.logs()
         error = round_error(1 - plan.confidence, len(running), state.rounds)
         share = threshold + math.log(len(logs))
-        key = law.tobytes() + e.draws.to_bytes(8, "little") + bytes([len(logs)])
-        if key not in known:
-            known[key] = smallest_tv_found(law, e.draws, share) if not fault else 1.0
         bound, successes, n = e.rates.get("acceptance", (None, 0, 0))
         small = len(law) <= 32
         report.cases.append(
@@ -265,7 +261,7 @@ def _summarise(report: Report, running: list[Running], plan: Plan, fault: bool) 
                 e.draws,
                 tv_observed(e.counts, law),
                 tv_upper(e.counts, law, error),
-                known[key],
+                smallest_tv_found(law, e.draws, share) if not fault else 1.0,
                 e.log_e() / math.log(10),
                 {name: value / math.log(10) for name, value in logs.items()},
                 successes / n if n else None,

@@ -21,6 +21,7 @@ _PAIRS: dict[str, tuple[str, str]] = {
     "die, draft knows two faces": ("1/3 1/3 1/3", "1/2 1/2 0"),
     "close laws": ("1/2 3/10 1/5", "3/5 7/20 1/20"),
     "filtered draft": ("1/5 3/10 1/2 0", "2/5 3/10 1/5 1/10"),
+    "draft lacks the rest": ("3/5 1/5 1/5", "1/2 1/2 0"),
     "greedy pair": ("3/5 2/5", "4/5 1/5"),
     "block rows": ("9/20 3/10 1/4", "3/5 1/4 3/20"),
     "skewed": ("3/100 2/25 9/100 3/10 1/2", "16/25 9/50 1/10 3/50 1/50"),
@@ -83,11 +84,11 @@ def fraction_case(
     return PositionCase(name or "given", a, b, candidates, degenerate, (p, q))
 
 
-def position_cases(candidates: Sequence[int], *, real_rows: int = 4, distinct: bool = False) -> list[PositionCase]:
+def position_cases(candidates: Sequence[int], *, real_rows: int = 2, distinct: bool = False) -> list[PositionCase]:
     """The built-in cases for each number of candidates; where candidates are distinct, only drafts that have so many.
 
     >>> len(position_cases([1], real_rows=0))
-    17
+    18
     """
     found = []
     for K in candidates:

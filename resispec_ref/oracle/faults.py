@@ -64,6 +64,8 @@ def draws(q: Law, candidates: int, draw: str) -> Iterator[tuple[tuple[int, ...],
         kept = sorted(V, key=lambda x: -q[x])[:2]
         mass = sum(q[x] for x in kept)
         q = [q[x] / mass if x in kept else q[x] * 0 for x in V]
+    if draw == "distinct":
+        candidates = min(candidates, sum(v > 0 for v in q))
     for x in itertools.product(V, repeat=candidates):
         if draw == "distinct" and len(set(x)) < len(x):
             continue
@@ -83,7 +85,8 @@ class _DoesNotApply(Exception):
 
 
 def ratio(p: Law, q: Law, x: int) -> Any:
-    return min(1, p[x] / q[x]) if q[x] > 0 else q[x] * 0
+    """`min(1, p/q)` as the test `u q(x) < p(x)` has it, also for a candidate that the draft cannot have drawn."""
+    return min(1, p[x] / q[x]) if q[x] > 0 else q[x] * 0 + (p[x] > 0)
 
 
 def residual(p: Law, q: Law, x: int) -> Law:
@@ -223,7 +226,7 @@ def _tempered(power: int | float) -> Given:
 
 
 def _lenient(factor: float) -> Callable[[Law, Law, int], Any]:
-    return lambda p, q, x: min(1, factor * p[x] / q[x]) if q[x] > 0 else q[x] * 0
+    return lambda p, q, x: min(1, factor * p[x] / q[x]) if q[x] > 0 else ratio(p, q, x)
 
 
 def _known() -> Iterator[Fault]:

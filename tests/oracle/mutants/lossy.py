@@ -1,0 +1,63 @@
+"""Rules that give up exactness on purpose, written from their papers' descriptions; and ResiSpec as published."""
+
+import numpy as np
+
+from .tools import pick, residual
+
+
+def ears(p, q, candidates, rng, tolerance=0.2):
+    """The acceptance test is relaxed by an amount that grows with the target's uncertainty, `1 - max p`."""
+    slack = tolerance * (1 - p.max())
+    for x in candidates:
+        if rng.random() - slack < p[x] / q[x]:
+            return x
+        p = residual(p, q)
+    return pick(p, rng.random())
+
+
+def typical_acceptance(p, q, candidates, rng, epsilon=0.3, delta=0.09**0.5):
+    """Medusa: a candidate is accepted if its target probability exceeds `min(ε, δ exp(-entropy))`."""
+    entropy = -np.sum(p * np.log(np.where(p > 0, p, 1)))
+    for x in candidates:
+        if p[x] > min(epsilon, delta * np.exp(-entropy)):
+            return x
+    return pick(p, rng.random())
+
+
+def constant_threshold(p, q, candidates, rng, threshold=0.3):
+    for x in candidates:
+        if p[x] > threshold:
+            return x
+    return pick(p, rng.random())
+
+
+def lenience(p, q, candidates, rng, factor=1.5):
+    for x in candidates:
+        if rng.random() * q[x] < factor * p[x]:
+            return x
+        p = residual(p, q)
+    return pick(p, rng.random())
+
+
+def mixture_of_laws(p, q, candidates, rng, weight=0.2):
+    """Exact for `(1 - w) p + w q`, an ensemble of both models, and so not for `p`."""
+    p = (1 - weight) * p + weight * q
+    for x in candidates:
+        if rng.random() * q[x] < p[x]:
+            return x
+        p = residual(p, q)
+    return pick(p, rng.random())
+
+
+def resispec_as_published(p, q, candidates, rng):
+    """Algorithm 1 of arXiv 2608.24411, proportional spread."""
+    for x in candidates:
+        if rng.random() * q[x] < p[x]:
+            return x
+        others = np.arange(len(p)) != x
+        budget = q[x] - p[x]
+        r = np.minimum(budget * q, p) * others
+        spare = (p - r) * others
+        r = r + max(budget - r.sum(), 0) * spare / spare.sum() if spare.sum() > 0 else r
+        p = r / r.sum()
+    return pick(p, rng.random())

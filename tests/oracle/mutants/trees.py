@@ -1,0 +1,45 @@
+"""Trees whose walk is wrong. Row 0 of both models is the root's, row `j + 1` that of node `j`."""
+
+import numpy as np
+
+from .tools import accepts, pick, residual
+
+
+def walk(p, q, tokens, parents, rng, *, update=True, bonus_row=None, residual_of_root=False):
+    node, emitted = -1, []
+    while True:
+        target, draft = p[node + 1], q[node + 1]
+        for child in np.flatnonzero(parents == node):
+            x = tokens[child]
+            if accepts(target, draft, x, rng):
+                emitted.append(x)
+                node = child
+                break
+            if update:
+                target = residual(target, q[0] if residual_of_root else draft)
+        else:
+            if not (parents == node).any() and bonus_row is not None:
+                target = p[bonus_row]
+            return [*emitted, pick(target, rng.random())]
+
+
+def siblings_without_update(p, q, tokens, parents, rng):
+    return walk(p, q, tokens, parents, rng, update=False)
+
+
+def bonus_from_the_root(p, q, tokens, parents, rng):
+    return walk(p, q, tokens, parents, rng, bonus_row=0)
+
+
+def residual_of_the_wrong_node(p, q, tokens, parents, rng):
+    return walk(p, q, tokens, parents, rng, residual_of_root=True)
+
+
+def stops_at_the_first_level(p, q, tokens, parents, rng):
+    """Takes the first child's row for whichever child was accepted."""
+    target = p[0]
+    for child in np.flatnonzero(parents == -1):
+        if accepts(target, q[0], tokens[child], rng):
+            return [tokens[child], pick(p[1], rng.random())]
+        target = residual(target, q[0])
+    return [pick(target, rng.random())]
