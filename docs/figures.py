@@ -8,6 +8,7 @@ from page import DARK, LIGHT, measured, picture
 
 import resispec_ref as rs
 from resispec_ref.measure import Measurement
+from resispec_ref.sequence import complete_tree, expected_accepted_length
 
 EVERY = 4  # of the recorded positions, where many numbers of candidates are computed
 
@@ -125,6 +126,31 @@ def between_floor_and_ceiling(figure, colours, *, p, q, level: float):
     axes.set_ylabel("probability")
     axes.legend(ncols=3, loc="upper left", fontsize=9)
     axes.set_ylim(0, max(p.max(), (level * q).max()) * 1.45)
+    axes.grid(axis="x", visible=False)
+
+
+# ---- accepted length by tree ----
+
+SHAPES = ((1,) * 6, (2, 2), (2, 1, 1, 1), (3, 1, 1), (6,))  # six nodes each
+RULES = (("recursive-rejection", "missing", "o"), ("k-seq", "target", "^"), ("resispec", "accepted", "s"))
+
+
+def length_by_tree(figure, colours, *, target, draft):
+    """Expected accepted length of trees of about six nodes, from deep to wide, averaged over the token before."""
+    axes = figure.subplots()
+    x = np.arange(len(SHAPES))
+    for rule, colour, marker in RULES:
+        lengths = [
+            np.mean([float(expected_accepted_length(rule, target, draft, complete_tree(s), prefix=(t,))) for t in range(3)])
+            for s in SHAPES
+        ]
+        axes.plot(x, lengths, color=colours[colour], marker=marker, linewidth=1.6, label=rule)
+    labels = [f"{','.join(map(str, s))}\n{len(complete_tree(s))} nodes" for s in SHAPES]
+    axes.set_xticks(x, labels)
+    axes.set_xlabel("children at each depth")
+    axes.set_ylabel("expected accepted length")
+    axes.set_ylim(0, None)
+    axes.legend(loc="lower left")
     axes.grid(axis="x", visible=False)
 
 

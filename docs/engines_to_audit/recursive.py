@@ -1,0 +1,11 @@
+import numpy as np
+
+
+def verify(target, draft, candidates, rng):
+    """Laws (V,), candidates (K,) drawn from draft, a NumPy generator; returns the emitted token."""
+    for x in candidates:
+        if rng.random() * draft[x] < target[x]:
+            return x
+        residual = np.maximum(target - draft, 0)
+        target = residual / residual.sum()
+    return rng.choice(len(target), p=target)
