@@ -8,6 +8,7 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 from resispec_ref._arrays import Array, index_range, prefix_sum, take
+from resispec_ref._convert import is_traced
 from resispec_ref.distributions import scalar
 from resispec_ref.validation import check_candidates, check_pair, check_tokens, check_uniforms
 from resispec_ref.verifiers import Verifier, get_verifier
@@ -23,13 +24,16 @@ class Verification(NamedTuple):
 
 
 def uniforms_needed(verifier: str | Verifier, candidates: int) -> int:
-    """How many uniforms a position `verify` takes for `candidates` candidates: one each, and one for the residual draw.
+    """How many uniforms a position `verify` takes for `candidates` candidates.
 
-    >>> uniforms_needed("resispec", 3)
-    4
+    A sequential rule: one a candidate, and one for the residual draw. A rule that looks at all candidates first: those
+    with which it picks one, then one for that candidate, and one for the residual draw.
+
+    >>> uniforms_needed("resispec", 3), uniforms_needed("optimal", 3)
+    (4, 5)
     """
-    get_verifier(verifier)
-    return check_candidates(candidates) + 1
+    rule, K = get_verifier(verifier), check_candidates(candidates)
+    return rule.picks(K) + rule.steps(K) + 1
 
 
 def verify(verifier: str | Verifier, target: Any, draft: Any, tokens: Any, uniforms: Any) -> Verification:
@@ -72,22 +76,45 @@ def verify(verifier: str | Verifier, target: Any, draft: Any, tokens: Any, unifo
     u = check_uniforms(uniforms, p, needed=uniforms_needed(rule, K))
     xp = array_namespace(p, q)
     batch = np.broadcast_shapes(*(tuple(a.shape[:-1]) for a in (p, q, x, u)))
-    p, q, x, u = (xp.broadcast_to(a, (*batch, a.shape[-1])) for a in (p, q, x, u))
+    x, u = (xp.broadcast_to(a, (*batch, a.shape[-1])) for a in (x, u))
+    if rule.sequential:
+        return Verification(*map(scalar, _run(rule, p, q, x, u)))
+    # looking at all candidates at once, a rule is another one for every number of candidates
+    present = xp.sum(xp.astype(x >= 0, xp.int64), axis=-1)
+    token = index = present * 0
+    for k in range(K + 1) if is_traced(x) else sorted({int(n) for n in np.asarray(present).flat}):
+        used = xp.concat([u[..., : rule.picks(k)], u[..., rule.picks(K) :][..., : rule.steps(k)], u[..., -1:]], axis=-1)
+        found, at = _run(rule, p, q, xp.where((present == k)[..., None], x, x * 0)[..., :k], used)
+        token, index = xp.where(present == k, found, token), xp.where(present == k, at, index)
+        index = xp.where((present == k) & (at == k), index * 0 + K, index)
+    return Verification(scalar(token), scalar(index))
+
+
+def _run(rule: Verifier, p: Array, q: Array, x: Array, u: Array) -> tuple[Array, Array]:
+    """Token and accepted index (`K` if none) of a verification of checked arguments; `x` and `u` have the batch."""
+    xp = array_namespace(p, q)
+    K, batch = x.shape[-1], x.shape[:-1]
     state = rule.start(p, q, K)
+    steps, picks = rule.steps(K), rule.picks(K)
+    order = rule.order(state, x, u[..., :picks]) if K else x
+    x, u = take(x, order) if K else x, u[..., picks:]
     index = xp.full(batch, K, dtype=xp.int64, device=device(p))
     token = index * 0
     looking = index == K
-    for i in range(K):
+    for i in range(steps):
         present = looking & (x[..., i] >= 0)
         candidate = xp.where(present, x[..., i], x[..., i] * 0)
         taken = present & accepts(state.proposal, rule.accepted(state), candidate, u[..., i])
-        index, token = xp.where(taken, index * 0 + i, index), xp.where(taken, candidate, token)
+        index, token = xp.where(taken, order[..., i], index), xp.where(taken, candidate, token)
         looking = present & ~taken
         after = rule.reject(state, candidate)
         target = xp.where(looking[..., None], after.target, state.target)
         state = after._replace(target=target)
-    drawn = draw(state.target, u[..., K:])
-    return Verification(scalar(xp.where(index == K, drawn, token)), scalar(index))
+    drawn = draw(state.target, u[..., -1:])
+    position = rule.matched(state) if K else None
+    landed = index * 0 + K if position is None else take(position, drawn[..., None])[..., 0]
+    rejected = index == K
+    return xp.where(rejected, drawn, token), xp.where(rejected, landed, index)
 
 
 def accepts(proposal: Array, accepted: Array, token: Array, uniform: Array) -> Array:

@@ -26,7 +26,7 @@ class EmittedLaw(NamedTuple):
     acceptance_rate: Array
     """`(...)`: the probability that a candidate is accepted."""
     acceptance_per_candidate: Array
-    """`(..., K)`: the probability that candidate `i` is the one accepted."""
+    """`(..., K)`: the probability that candidate `i` is the one accepted (of a `Selection`: in random order)."""
     total_variation: Array
     """`(...)`: distance of `law` from the target; 0 for an exact rule."""
 
@@ -160,13 +160,28 @@ def _walk(
     )
     weight = total(state.target * 0) + 1
     law, rates = gather(state.target * 0), [gather(weight[..., :0])]
-    for _ in range(candidates):
+    for _ in range(rule.steps(candidates)):
         m = rule.accepted(state)
         exhausted = total(state.proposal) <= 0
         law = law + gather(weight * (m + xp.where(exhausted, state.target, state.target * 0)))
         rates.append(gather(weight * total(m)))
         state, weight = branch(rule, state, weight, state.proposal - m)
-    return law + gather(weight * state.target), xp.concat(rates, axis=-1)
+    last = weight * state.target
+    return law + gather(last), _by_candidate(rule, state, candidates, gather, last, xp.concat(rates, axis=-1))
+
+
+def _by_candidate(
+    rule: Verifier, state: State, candidates: int, gather: Callable[[Array], Array], last: Array, rates: Array
+) -> Array:
+    """Acceptance per step, and by the `last` draw where it counts, as acceptance per candidate."""
+    xp = array_namespace(rates)
+    if rates.shape[-1] < candidates:  # one step for all candidates, each as likely as the others to be looked at
+        rates = xp.concat([rates / candidates] * candidates, axis=-1)
+    position = rule.matched(state)
+    if position is None or candidates == 0:
+        return rates
+    landed = [gather(total(xp.where(position == i, last, last * 0))) for i in range(candidates)]
+    return rates + xp.concat(landed, axis=-1)
 
 
 def _any_token(rule: Verifier, state: State, weight: Array, left: Array) -> tuple[State, Array]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from resispec_ref.verifiers._base import State, Verifier
+from resispec_ref.verifiers._base import Selection, State, Verifier
 from resispec_ref.verifiers.k_seq import KSeq
 from resispec_ref.verifiers.naive import Naive
+from resispec_ref.verifiers.optimal import Optimal
 from resispec_ref.verifiers.recursive_rejection import RecursiveRejection
 from resispec_ref.verifiers.recursive_rejection_without_replacement import RecursiveRejectionWithoutReplacement
 from resispec_ref.verifiers.resispec import ResiSpec
@@ -18,6 +19,7 @@ _RULES: tuple[type[Verifier], ...] = (
     RecursiveRejectionWithoutReplacement,
     KSeq,
     ResiSpec,
+    Optimal,
     ResiSpecPublished,
 )
 _BY_NAME = {rule.name: rule for rule in _RULES}
@@ -52,4 +54,4 @@ def get_verifier(name: str | Verifier, **options: Any) -> Verifier:
         raise ValueError(f"{name}: unknown option among {', '.join(options)}; it has: {known}") from None
 
 
-__all__ = ["State", "Verifier", "get_verifier", "verifier_names"]
+__all__ = ["Selection", "State", "Verifier", "get_verifier", "verifier_names"]

@@ -1,34 +1,40 @@
-"""What a verification rule is: a proposal, an accepted mass and a residual target."""
+"""What a verification rule is: a proposal, an accepted mass and a residual target, one step or several."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
-from resispec_ref._arrays import Array
+from array_api_compat import array_namespace
+
+from resispec_ref._arrays import Array, index_range, normalise
+from resispec_ref.residual import floor
 
 
 class State(NamedTuple):
     """Where a verification stands before a candidate is looked at.
 
-    All arrays have shape `(..., vocab)` or `(..., 1)` with the same leading dimensions, so that states can be stacked.
+    All arrays have the same leading dimensions, or ones that broadcast, so that states can be stacked.
     """
 
     target: Array
-    """The residual target `p_i`: the law that the emitted token must still have."""
+    """The residual target `p_i`, `(..., vocab)`: the law that the emitted token must still have."""
     proposal: Array
-    """The law `q_i` of the next candidate; all 0 where no candidate is left."""
+    """The law `q_i`, `(..., vocab)`, of the next candidate; all 0 where no candidate is left."""
     memory: tuple[Array, ...] = ()
     """What the rule carries besides, such as a schedule."""
 
 
 class Verifier(ABC):
-    """A sequential verification rule, as data.
+    """A verification rule, as data.
 
     A subclass is a frozen dataclass whose fields are the rule's options; it states the attributes below, the accepted
     mass and the residual. The bodies are pure functions against the array API: no branching on values, leading
     dimensions are batch dimensions, results are new arrays. `law.py`, `acceptance.py` and the tests need nothing
     else.
+
+    A *sequential* rule looks at one candidate after the other, a step each: what a subclass gets if it says nothing. A
+    rule that looks at all candidates first is a `Selection`.
     """
 
     name: ClassVar[str]
@@ -41,6 +47,8 @@ class Verifier(ABC):
     """Whether the candidates of a position are independent draws from the draft (else distinct, in order of draw)."""
     path_dependent: ClassVar[bool] = False
     """Whether the state after a rejection depends on which token was rejected."""
+    sequential: ClassVar[bool] = True
+    """Whether a candidate is decided on without a look at those after it."""
 
     def start(self, p: Array, q: Array, candidates: int) -> State:
         """The state before the first of `candidates` candidates."""
@@ -53,3 +61,53 @@ class Verifier(ABC):
     @abstractmethod
     def reject(self, state: State, token: Array) -> State:
         """The state after `token`, shape `(...)`, was rejected; path-independent rules do not look at it."""
+
+    def matched(self, state: State) -> Array | None:
+        """Which candidate each token is, `(..., vocab)`, where the last draw counts as accepted when it lands on one.
+
+        Positions from 0, and the number of candidates for a token that is none of them; `None` (by default) where the
+        last draw does not count.
+        """
+        return None
+
+    def steps(self, candidates: int) -> int:
+        """How many candidates are looked at, one a step."""
+        return candidates
+
+    def picks(self, candidates: int) -> int:
+        """How many uniforms decide which candidates are looked at; they come before one a step and the last draw's."""
+        return 0
+
+    def order(self, state: State, tokens: Array, uniforms: Array) -> Array:
+        """Which of the candidates `tokens`, `(..., K)`, are looked at, in order: `(..., steps)`."""
+        return index_range(tokens.shape[-1], tokens) + tokens * 0
+
+
+class Selection(Verifier):
+    """A rule that looks at all candidates, picks one by a law that it knows, and then takes one speculative step.
+
+        s = law of the pick,    m = min(p, s),    residual (p − s)+ / |(p − s)+|.
+
+    Exact for every way of picking, because the step is taken against the law `s` that the pick really has; the
+    acceptance rate is `Σ min(p, s)`. `start` returns `s` as the proposal. The rule does not see the order of its
+    candidates, so each is as likely as any other to be the one accepted when they are listed in random order; that is
+    what `acceptance_per_candidate` reports.
+    """
+
+    sequential = False
+
+    @abstractmethod
+    def pick(self, state: State, tokens: Array, uniforms: Array) -> Array:
+        """The position, `(...)`, of the picked one among the candidates `tokens`, `(..., K)`, none of them absent."""
+
+    def steps(self, candidates: int) -> int:
+        return min(candidates, 1)
+
+    def order(self, state: State, tokens: Array, uniforms: Array) -> Array:
+        return self.pick(state, tokens, uniforms)[..., None]
+
+    def accepted(self, state: State) -> Array:
+        return array_namespace(state.target).minimum(state.target, state.proposal)
+
+    def reject(self, state: State, token: Array) -> State:
+        return state._replace(target=normalise(floor(state.target, state.proposal), otherwise=state.target))
