@@ -1,0 +1,99 @@
+"""The exact laws of known faults: the values of practice, and that no sound rule looks like a fault."""
+
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+from mutants import chains, positions
+from subjects_list import FAULTY
+
+import resispec_ref as rs
+from resispec_ref.oracle.faults import FAULTS, fault_law, known_laws, steps, without
+from resispec_ref.oracle.sequence_faults import CHAIN_FAULTS, chain_law, chain_laws, tokenwise
+from resispec_ref.oracle.tables import chain_cases, joint_law
+
+
+def law(text):
+    return [F(v) for v in text.split()]
+
+
+SIX = law("1/5 2/5 2/5"), law("3/5 3/10 1/10"), 1
+SIBLINGS = law("1/5 1/10 3/10 2/5"), law("1/2 3/10 1/10 1/10"), 2
+
+
+@pytest.mark.parametrize(
+    ("fault", "case", "emitted"),
+    [
+        ("residual-of-the-drafted-token-only", SIX, "1/5 1/2 3/10"),
+        ("resample-from-target", SIX, "7/25 23/50 13/50"),
+        ("always-accept", SIX, "3/5 3/10 1/10"),
+        ("acceptance-uniform-reused", SIX, "1/5 3/10 1/2"),
+        ("draft-noise-reused", SIX, "1/5 16/45 4/9"),
+        ("distinct-candidates-raw-q", SIBLINGS, "1/5 1/10 867/2800 1093/2800"),
+        ("distinct-candidates-sorted", SIBLINGS, "104/315 16/315 271/1050 379/1050"),
+        ("greedy-draft-softmax-q", SIBLINGS, "2/5 0 9/40 3/8"),
+        ("greedy-draft-softmax-q", (law("3/5 2/5"), law("4/5 1/5"), 1), "3/4 1/4"),
+        ("filtered-draft-raw-q", (law("1/5 3/10 1/2 0"), law("2/5 3/10 1/5 1/10"), 1), "2/7 3/7 2/7 0"),
+    ],
+)
+def test_values_from_practice(fault, case, emitted):
+    assert fault_law(FAULTS[fault], *case) == law(emitted)
+
+
+def test_softmax_of_the_residual():
+    found = fault_law(FAULTS["softmax-of-the-residual"], *SIX)
+    assert found == pytest.approx([0.3158, 0.4279, 0.2563], abs=5e-5)
+
+
+@pytest.mark.parametrize("K", [1, 2, 3])
+def test_steps_without_a_fault_are_the_library_s_exact_rules(K):
+    p, q, _ = SIBLINGS
+    right = type(FAULTS["always-accept"])("", "", "", steps())
+    assert fault_law(right, p, q, K) == p
+    renormalised = type(right)("", "", "", steps(following=without), draw="distinct")
+    assert fault_law(renormalised, p, q, K) == p
+
+
+def test_published_rule_is_a_known_fault_by_its_registry_name():
+    third = [F(1, 3)] * 3
+    found = known_laws(third, [F(1, 2), F(1, 2), F(0)], 1, draw="independent", kind="verifier")
+    assert found["resispec-published"] == law("19/42 19/42 2/21")
+
+
+def test_every_fault_is_wrong_somewhere_and_a_law_everywhere():
+    for name, fault in FAULTS.items():
+        laws = [(case[0], fault_law(fault, *case)) for case in (SIX, SIBLINGS, (SIBLINGS[0], SIBLINGS[1], 3))]
+        found = [(p, f) for p, f in laws if f is not None]
+        assert all(float(sum(f)) == pytest.approx(1) for _, f in found)
+        if name not in ("one-uniform-for-all-candidates",):
+            assert any(max(abs(a - b) for a, b in zip(p, f, strict=True)) > 1e-4 for p, f in found), name
+
+
+def test_chain_walk_without_a_fault_has_the_joint_law():
+    for case in chain_cases([1, 2]):
+        found = chain_law(tokenwise(), case.target, case.draft)
+        assert found == pytest.approx(joint_law(case.target), abs=1e-12)
+
+
+def test_every_chain_fault_is_wrong_somewhere():
+    wrong = set()
+    for case in chain_cases([2]):
+        for name, f in chain_laws(case.target, case.draft).items():
+            assert f.sum() == pytest.approx(1)
+            if np.abs(f - joint_law(case.target)).sum() > 1e-3:
+                wrong.add(name)
+    assert wrong == set(CHAIN_FAULTS)
+
+
+def test_every_known_fault_has_a_mutant():
+    registry = set(rs.verifier_names())
+    planted = {m.diagnosis for m in FAULTY if m.diagnosis} - registry
+    families = ("target-temperature", "acceptance-ratio-times")
+    assert {n for n in planted if not n.startswith(families)} == {
+        n for n in {*FAULTS, *CHAIN_FAULTS} if not n.startswith(families)
+    }
+
+
+def test_mutants_share_no_code_with_the_laws():
+    for module in (positions, chains):
+        assert not any("resispec_ref" in str(getattr(v, "__module__", "")) for v in vars(module).values())
