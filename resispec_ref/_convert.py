@@ -128,3 +128,8 @@ def rows_on_host(rule: str, *laws: Array) -> list[np.ndarray]:
 def from_host(rows: np.ndarray, like: Array) -> Array:
     """Rows made from `rows_on_host` as an array beside `like`, with its leading dimensions and on its device."""
     return array_namespace(like).asarray(rows.reshape(*like.shape[:-1], -1), device=device(like))
+
+
+def number_like(value: float | Rational, law: Array) -> Any:
+    """An option of a rule in the number type of `law`; for rationals a float is the decimal that it prints as."""
+    return type(law.reshape(-1)[0])(Fraction(str(value))) if is_rational(law) else float(value)

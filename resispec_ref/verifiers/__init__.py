@@ -5,13 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from resispec_ref.verifiers._base import Selection, State, Verifier
+from resispec_ref.verifiers.constant_threshold import ConstantThreshold
+from resispec_ref.verifiers.ears import Ears
 from resispec_ref.verifiers.k_seq import KSeq
+from resispec_ref.verifiers.lenience import Lenience
+from resispec_ref.verifiers.mixture import Mixture
 from resispec_ref.verifiers.naive import Naive
 from resispec_ref.verifiers.optimal import Optimal
 from resispec_ref.verifiers.recursive_rejection import RecursiveRejection
 from resispec_ref.verifiers.recursive_rejection_without_replacement import RecursiveRejectionWithoutReplacement
 from resispec_ref.verifiers.resispec import ResiSpec
 from resispec_ref.verifiers.resispec_published import ResiSpecPublished
+from resispec_ref.verifiers.target_match_top_k import TargetMatchTopK
+from resispec_ref.verifiers.typical_acceptance import TypicalAcceptance
 
 _RULES: tuple[type[Verifier], ...] = (
     Naive,
@@ -21,6 +27,12 @@ _RULES: tuple[type[Verifier], ...] = (
     ResiSpec,
     Optimal,
     ResiSpecPublished,
+    Ears,
+    Lenience,
+    ConstantThreshold,
+    Mixture,
+    TypicalAcceptance,
+    TargetMatchTopK,
 )
 _BY_NAME = {rule.name: rule for rule in _RULES}
 
