@@ -85,6 +85,7 @@ def run_audit(subject: Subject, cases: Sequence[AnyCase], plan: Plan, progress: 
     report.findings += _sightings(running)
     if subject.noise is not None and not proved:
         report.high_resolution, proved = _resolve(subject, cases, plan, began, progress)
+    needed = max((state.evidence.draws for state in running), default=FIRST_ROUND)
     fault = proved or any(f.level == "fault" for f in report.findings)
     _summarise(report, running, plan, fault)
     if fault:
@@ -93,7 +94,7 @@ def run_audit(subject: Subject, cases: Sequence[AnyCase], plan: Plan, progress: 
         if plan.search and proved:
             progress(0.9, "searching for the smallest counterexample")
             left = max(5.0, plan.budget - (time.monotonic() - began))
-            report.counterexample = counterexample(subject, running, report, plan, min(left, 20.0))
+            report.counterexample = counterexample(subject, running, report, plan, needed, min(left, 20.0))
     report.seconds = time.monotonic() - began
     progress(1.0, "done")
     return report
@@ -315,18 +316,25 @@ def fault_laws(subject: Subject, case: AnyCase) -> dict[str, Any]:
 
 
 def counterexample(
-    subject: Subject, running: list[Running], report: Report, plan: Plan, seconds: float
+    subject: Subject, running: list[Running], report: Report, plan: Plan, needed: int, seconds: float
 ) -> Counterexample | None:
-    """The smallest case that shows the fault, by search, confirmed with draws of its own."""
-    drawn = max((state.evidence.draws for state in running if not state.failed), default=FIRST_ROUND)
-    most = min(8 * drawn, 400_000)
+    """The smallest case that shows the fault, by search, confirmed with draws of its own.
+
+    `needed` draws proved the fault in the case that shows it best; a candidate gets up to eight times as many, and is
+    given up earlier when an eighth of them has brought no evidence at all.
+    """
+    most = min(8 * needed, 400_000)
 
     def outcome(case: AnyCase, draws: int, seed: int) -> Evidence:
         state = _start(subject, case, plan)
         rng, size = np.random.default_rng(case_seed(str(case.inputs()), seed)), min(FIRST_ROUND, draws)
         while state.evidence.draws < draws:
             _round(subject, state, size, rng)
-            if state.failed or (seed == plan.seed and state.evidence.log_e() > math.log(1e5)):
+            if state.failed:
+                break
+            e = state.evidence.log_e()
+            decided = e > math.log(1e5) or (e < 0 and 8 * state.evidence.draws >= draws)
+            if seed == plan.seed and decided:
                 break
             size = min(state.evidence.draws, draws - state.evidence.draws)
         return state.evidence

@@ -1,0 +1,123 @@
+"""The smallest counterexample, the diagnosis beside it, and laws given as such."""
+
+import sys
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+from mutants import chains, lossy, positions, samplers
+
+import resispec_ref as rs
+from resispec_ref.oracle import audit
+from resispec_ref.oracle.search import case_seed, smallest_position
+
+
+def test_smallest_case_of_the_published_rule():
+    """Two tokens cannot show it: three, one candidate, small fractions, as the exact search finds too."""
+    report = audit(lossy.resispec_as_published, kind="verifier", candidates=[1, 2], budget=20.0)
+    found = report.counterexample
+    assert len(found.inputs["target"]) == 3
+    assert found.inputs["candidates"] == 1
+    assert max(F(v).denominator for v in (*found.inputs["target"], *found.inputs["draft"])) <= 4
+    assert found.right_law == found.inputs["target"]
+    exact = [float(F(v)) for v in found.fault_law]
+    assert np.abs(np.array(exact) - found.observed_law).max() < 5 * 0.5 / found.draws**0.5
+    assert found.log10_e > 4
+
+
+def test_smallest_case_of_a_fault_of_two_tokens():
+    report = audit(positions.resamples_from_target, kind="verifier", budget=20.0)
+    assert report.counterexample.inputs["candidates"] == 1
+    assert len(report.counterexample.inputs["target"]) == 2
+
+
+def test_smallest_chain():
+    report = audit(chains.counts_all_passing_positions, kind="chain", budget=20.0)
+    assert len(report.counterexample.inputs["draft"]) == 2  # one drafted token cannot show it
+    assert len(report.counterexample.outcomes) == len(report.counterexample.right_law)
+
+
+def test_sampler():
+    report = audit(samplers.reuses_the_draft_noise, kind="sampler", candidates=1, budget=20.0)
+    assert report.diagnosis.name == "draft-noise-reused"
+    assert report.counterexample.fault_law is not None
+
+
+def test_search_is_repeatable():
+    first, second = (
+        smallest_position(
+            lambda case: case.vocab == 3 and case.target.max() < 0.6,
+            candidates=[1, 2],
+            vocab=4,
+            distinct=False,
+            seconds=20.0,
+        )
+        for _ in range(2)
+    )
+    assert first.exact == second.exact
+    assert first.candidates == 1
+    assert case_seed("a") == case_seed("a") != case_seed("b")
+
+
+def test_nothing_to_find():
+    assert smallest_position(lambda case: False, candidates=[1], vocab=3, distinct=False, seconds=20.0) is None
+
+
+def test_without_hypothesis_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    with pytest.raises(ValueError, match=r"resispec-ref\[oracle\]"):
+        smallest_position(lambda case: False, candidates=[1], vocab=3, distinct=False, seconds=1.0)
+
+
+@pytest.mark.parametrize("name", rs.verifier_names())
+def test_laws_of_the_registry(name):
+    rule = rs.get_verifier(name)
+    report = rs.audit(rule, kind="law", candidates=[1, 2], search=False)
+    assert report.verdict == ("no fault found" if rule.exact else "fault found"), str(report)
+    if rule.exact:
+        assert report.tv_upper <= 1e-12
+
+
+def step(residual):
+    def law(target, draft):
+        m = np.minimum(target, draft)
+        return m, residual(target, draft)
+
+    return law
+
+
+def normalised(r):
+    return r / r.sum() if r.sum() else r
+
+
+def test_an_exact_step_in_rationals():
+    report = rs.audit(step(lambda p, q: normalised(np.maximum(p - q, 0))), kind="law")
+    assert report.verdict == "no fault found", str(report)
+    assert report.tv_upper == 0
+
+
+def test_a_wrong_step_and_its_smallest_counterexample():
+    report = rs.audit(step(lambda p, q: p), kind="law")
+    assert report.verdict == "fault found"
+    assert report.counterexample.right_law == ["1/2", "1/2"]
+    assert sum(F(v) for v in report.counterexample.fault_law) == 1
+
+
+def test_residuals_for_each_rejected_token_and_floats():
+    def by_token(target, draft):
+        p, q = np.asarray(target, float), np.asarray(draft, float)
+        rows = np.tile(normalised(np.maximum(p - q, 0)), (len(p), 1))
+        return np.minimum(p, q), rows
+
+    assert rs.audit(by_token, kind="law").verdict == "no fault found"
+
+
+def test_what_is_no_law_is_said():
+    report = rs.audit(lambda p, q: (2 * q, p), kind="law", search=False)
+    assert report.verdict == "fault found"
+    assert "not between 0 and the draft" in str(report)
+    report = rs.audit(lambda p, q: (q * 0, p + p), kind="law", search=False)
+    assert "is not a law" in str(report)
+    report = rs.audit(lambda p, q: (q, p[:1]), kind="law", search=False)
+    assert report.verdict == "could not run"
+    assert "are needed" in str(report)
