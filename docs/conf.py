@@ -61,6 +61,8 @@ doctest_global_setup = """
 import numpy as np
 from fractions import Fraction as F
 from resispec_ref import *
+from resispec_ref.oracle import *
+from resispec_ref.sequence import *
 """
 
 bibtex_bibfiles = ["refs.bib"]

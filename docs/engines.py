@@ -16,8 +16,7 @@ HERE = Path(__file__).parent / "engines_to_audit"
 
 def listing(name: str) -> None:
     """The file, as Python."""
-    print(f"# {name}")
-    show_cell(Code(filename=str(HERE / name)))
+    show_cell(Code(f"# {name}\n{(HERE / name).read_text()}", language="python"))
 
 
 def audited(name: str, options: str = "", exit_code: int = 1) -> None:

@@ -131,12 +131,12 @@ def between_floor_and_ceiling(figure, colours, *, p, q, level: float):
 
 # ---- accepted length by tree ----
 
-SHAPES = ((1,) * 6, (2, 2), (2, 1, 1, 1), (3, 1, 1), (6,))  # six nodes each
+SHAPES = ((1, 1, 1, 1, 1, 1), (2, 1, 1), (2, 2), (3, 1), (6,))  # six nodes each
 RULES = (("recursive-rejection", "missing", "o"), ("k-seq", "target", "^"), ("resispec", "accepted", "s"))
 
 
 def length_by_tree(figure, colours, *, target, draft):
-    """Expected accepted length of trees of about six nodes, from deep to wide, averaged over the token before."""
+    """Expected accepted length of trees of six nodes, from deep to wide, averaged over the token before."""
     axes = figure.subplots()
     x = np.arange(len(SHAPES))
     for rule, colour, marker in RULES:
@@ -145,9 +145,8 @@ def length_by_tree(figure, colours, *, target, draft):
             for s in SHAPES
         ]
         axes.plot(x, lengths, color=colours[colour], marker=marker, linewidth=1.6, label=rule)
-    labels = [f"{','.join(map(str, s))}\n{len(complete_tree(s))} nodes" for s in SHAPES]
-    axes.set_xticks(x, labels)
-    axes.set_xlabel("children at each depth")
+    axes.set_xticks(x, [", ".join(map(str, s)) for s in SHAPES])
+    axes.set_xlabel("children at each depth, six nodes in all")
     axes.set_ylabel("expected accepted length")
     axes.set_ylim(0, None)
     axes.legend(loc="lower left")

@@ -1,27 +1,37 @@
-"""Docstrings are written to be read in Python, with `names` and formulas in single backticks.
+"""Docstrings are written to be read in Python, with `names` in single backticks and formulas as indented blocks.
 
-reStructuredText wants double ones for code; single ones mean references there. They are doubled here, before
-napoleon reads the sections, outside examples and blocks.
+reStructuredText wants double backticks for code, `::` before a block, and takes `|` for a substitution. All of that is
+put in here, before napoleon reads the sections; examples stay as they are.
 """
 
 import re
 
 SINGLE = re.compile(r"(?<![`\w:])`(?!`)([^`\n]+)`(?![`_])")
+SECTION = re.compile(r"(Args|Returns|Raises|Yields|Attributes|Note|Notes):$")
+LITERAL = re.compile(r"(``[^`]*``)")
 
 
-def double_backticks(app, what, name, obj, options, lines):
-    text = "\n".join(lines)
+def to_restructured_text(app, what, name, obj, options, lines):
     # A pair of backticks may be broken over two lines; join it before doubling.
-    text = re.sub(r"(?<![`\w:])`(?!`)([^`\n]+)\n\s*([^`\n]+)`(?![`_])", r"`\1 \2`", text)
-    lines[:] = [
-        line if re.match(r"\s*(>>>|\.\.\. )", line) else SINGLE.sub(r"``\1``", line) for line in text.split("\n")
-    ]
+    text = re.sub(r"(?<![`\w:])`(?!`)([^`\n]+)\n\s*([^`\n]+)`(?![`_])", r"`\1 \2`", "\n".join(lines))
+    found, section, block = [], False, False
+    for line in text.split("\n"):
+        if line and not line[0].isspace():
+            section, block = bool(SECTION.match(line)), False
+        elif line.strip() and not section and not block and found and not found[-1].strip():
+            block = True
+            found += ["::", ""]
+        example = re.match(r"\s*(>>>|\.\.\. )", line)
+        if what == "attribute":  # a field's docstring starts with its shape, which napoleon would take for a type
+            line = re.sub(r"^(`[^`]+`): ", r"\1 – ", line)
+        found.append(line if block or example else escaped(SINGLE.sub(r"``\1``", line)))
+    lines[:] = found
 
 
-def attribute_shapes(app, what, name, obj, options, lines):
-    """A field's docstring starts with its shape, "`(...)`: words"; napoleon would take that for a type."""
-    if what == "attribute" and lines:
-        lines[0] = re.sub(r"^(``[^`]+``): ", r"\1 – ", lines[0])
+def escaped(line):
+    """`|` outside literals."""
+    parts = LITERAL.split(line)
+    return "".join(part if part.startswith("``") else part.replace("|", r"\|") for part in parts)
 
 
 def without_docstring(app, what, name, obj, skip, options):
@@ -30,7 +40,6 @@ def without_docstring(app, what, name, obj, skip, options):
 
 
 def setup(app):
-    app.connect("autodoc-process-docstring", double_backticks, priority=100)
-    app.connect("autodoc-process-docstring", attribute_shapes, priority=200)
+    app.connect("autodoc-process-docstring", to_restructured_text, priority=100)
     app.connect("autodoc-skip-member", without_docstring)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

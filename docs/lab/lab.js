@@ -196,7 +196,7 @@ function drawResult(rule, found, bound) {
   line.style.left = `calc(${percent(bound)} - 2px)`;
   const label = make("div", { className: "bound-label", textContent: `bound ${short(bound)}` });
   label.style[bound.valueOf() > 0.5 ? "right" : "left"] = bound.valueOf() > 0.5 ? percent(ONE.minus(bound)) : percent(bound);
-  const words = found.rates.map((rate, i) => `${["first", "second", "third", "fourth"][i]} ${both(rate)}`).join(", ");
+  const words = rule.once ? `each candidate ${both(found.rates[0])}` : found.rates.map((rate, i) => `${["first", "second", "third", "fourth"][i]} ${both(rate)}`).join(", ");
   $("acceptance").replaceChildren(make("div", { className: "strip-box" }, strip, line, label), make("p", { textContent: `Accepted: ${words}.` }));
 
   const option = rule.spread === "water-filling" ? " --option spread=water-filling" : "";
@@ -210,7 +210,7 @@ function drawSteps(rule) {
   const cards = [];
   let state = rule.start(chosen.p, chosen.q, chosen.K, chosen.level);
   let weight = ONE;
-  for (let i = 0; i < chosen.K; i++) {
+  for (let i = 0; i < (rule.once ? 1 : chosen.K); i++) {
     const step = stepOf(rule, state);
     const kept = step.rejectable.includes(chosen.path[i]) ? chosen.path[i] : step.rejectable[0];
     cards.push(stepCard(rule, state, step, i, kept, weight));
@@ -239,7 +239,7 @@ function stepCard(rule, state, step, i, kept, weight) {
     mark("floor", p[x].minus(step.floor[x]), whole),
     mark("ceiling", p[x], whole),
   ], [part("draft-bar", ZERO, state.proposal[x], whole)])));
-  const card = make("div", { className: "card" }, make("h3", { textContent: `Candidate ${i + 1}` }));
+  const card = make("div", { className: "card" }, make("h3", { textContent: rule.once ? `The winner of ${chosen.K}` : `Candidate ${i + 1}` }));
   if (step.exhausted) {
     card.append(make("p", { textContent: "The draft has no token left: the token is drawn from the residual target." }), plot);
     return card;

@@ -77,6 +77,16 @@ const RULES = [
     reject: (s) => ({ ...s, target: normalise(shaped(s.target, s.proposal, s.lambda), s.target) }),
     level: (s) => s.lambda,
   },
+  {
+    name: "optimal",
+    label: "Optimal (ranks)",
+    exact: true,
+    once: true,
+    says: "Looks at all candidates: each draws a rank from its token's part of [0, 1], the largest wins, and one ordinary step with the winner's law s follows.",
+    start: (p, q, K) => ({ target: p, proposal: winnersLaw(p, q, K) }),
+    accepted: (s) => minimum(s.target, s.proposal),
+    reject: (s) => ({ ...s, target: normalise(standardFloor(s.target, s.proposal), s.target) }),
+  },
   publishedRule("proportional"),
   publishedRule("water-filling"),
 ];
@@ -184,6 +194,24 @@ function waterLevel(p, q, budget) {
   return level;
 }
 
+/** The law s of the candidate of the largest rank that attains the bound: clip(p, λ q, μ q), λ acting on H and μ off it. */
+function winnersLaw(p, q, K) {
+  const order = byRatio(p, q);
+  const size = bestPrefix(p, q, K, order);
+  const inside = new Set(order.slice(0, size));
+  const on = (f, wanted) => f.map((x, token) => (inside.has(token) === wanted ? x : ZERO));
+  const drawn = total(on(q, true)).power(K);
+  let lambda = null; // the least of the solutions of Σ_H max(p, λ q) = q(H)^K on its linear pieces
+  for (let lifted = 1; lifted <= size; lifted++) {
+    const low = total(order.slice(0, lifted).map((x) => q[x]));
+    const rest = total(order.slice(lifted, size).map((x) => p[x]));
+    const solution = drawn.minus(rest).over(low);
+    lambda = lambda ? least(lambda, solution) : solution;
+  }
+  const mu = waterLevel(on(p, false), on(q, false), ONE.minus(drawn));
+  return p.map((x, token) => (inside.has(token) ? greatest(x, q[token].times(lambda)) : least(x, q[token].times(mu))));
+}
+
 /* ---- what all rules share ---- */
 
 /** One step: accepted mass, mass reserved after each rejection, and whether the two preserve the target (T1). */
@@ -208,7 +236,7 @@ function emittedLaw(rule, p, q, K, level = ZERO) {
   let law = p.map(() => ZERO);
   const rates = Array(K).fill(ZERO);
   let states = [{ state: rule.start(p, q, K, level), weight: ONE }];
-  for (let i = 0; i < K; i++) {
+  for (let i = 0; i < (rule.once ? 1 : K); i++) {
     const following = [];
     for (const { state, weight } of states) {
       if (!total(state.proposal).positive) {
@@ -230,17 +258,32 @@ function emittedLaw(rule, p, q, K, level = ZERO) {
     states = following;
   }
   for (const { state, weight } of states) law = add(law, scale(state.target, weight));
+  if (rule.once) rates.fill(rates[0].over(Q(K))); // each candidate is as likely as the others to be the one
   return { law, rates, acceptance: total(rates), tv: totalVariation(law, p) };
+}
+
+/** Tokens by p/q, ascending; those of q = 0 last. */
+function byRatio(p, q) {
+  return p.map((_, x) => x).sort((x, y) => {
+    const order = p[x].times(q[y]).compare(p[y].times(q[x]));
+    return order || Number(q[y].positive) - Number(q[x].positive);
+  });
 }
 
 /** The optimal-transport bound: the least of p(H) + 1 − Q(H) over prefixes H of the tokens sorted by p/q (T10). */
 function optimalAcceptance(p, q, K, distinct = false) {
-  if (K === 0) return ZERO;
-  const order = p.map((_, x) => x).sort((x, y) => {
-    const byRatio = p[x].times(q[y]).compare(p[y].times(q[x]));
-    return byRatio || Number(q[y].positive) - Number(q[x].positive);
-  });
-  let best = ONE;
+  return K === 0 ? ZERO : prefixValues(p, q, K, byRatio(p, q), distinct).reduce(least);
+}
+
+/** The size of the prefix at which the bound is attained. */
+function bestPrefix(p, q, K, order) {
+  const values = prefixValues(p, q, K, order, false);
+  return values.findIndex((x) => x.equals(values.reduce(least)));
+}
+
+/** p(H) + 1 − Q(H) for the prefixes of 0, 1, … tokens. */
+function prefixValues(p, q, K, order, distinct) {
+  const values = [ONE];
   let inside = ZERO;
   let drafted = ZERO;
   const H = new Set();
@@ -248,10 +291,9 @@ function optimalAcceptance(p, q, K, distinct = false) {
     H.add(x);
     inside = inside.plus(p[x]);
     drafted = drafted.plus(q[x]);
-    const all = distinct ? staysInside(q, H, K) : drafted.power(K);
-    best = least(best, inside.plus(ONE).minus(all));
+    values.push(inside.plus(ONE).minus(distinct ? staysInside(q, H, K) : drafted.power(K)));
   }
-  return best;
+  return values;
 }
 
 /** The probability that K draws without replacement stay in H. */
