@@ -147,7 +147,7 @@ Theorem algorithm_1_not_exact : ~ (published_law die two_faces =1 die).
 Proof.
 have [lt0 lt1] := die_lt; move=> exact_p.
 suff : die face1 < published_law die two_faces face1 by rewrite exact_p ltxx.
-apply: (published_biased (x := face0) die_law two_faces_law die_spreads) => //.
+apply: (published_not_exact (x := face0) die_law two_faces_law die_spreads) => //.
 - by rewrite invr_gt0 ltr0n.
 - exact: ltW.
 Qed.
@@ -174,7 +174,7 @@ Definition published_two (last : 'I_3 -> 'I_3 -> R) :=
     Try two_faces (standard_test r two_faces) (fun=> Draw (last x))).
 
 (** Its acceptance rate in the example is 5/6, above the bound 2/3 for exact verifiers (see
-    [die_bound] in transport.v): it buys acceptance with bias. *)
+    [die_bound] in optimal.v): it buys acceptance with bias. *)
 Theorem die_published_acceptance last : acceptance_rate (published_two last) = 5%:R / 6%:R.
 Proof.
 have [_ acc] := standard_test_accepts die_law two_faces_law.

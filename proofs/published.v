@@ -121,7 +121,7 @@ Qed.
 
 (** T4. If some token x can be rejected while some other token y of positive probability is not
     under-proposed, the published step is biased, whichever way it spreads: y comes too often. *)
-Theorem published_biased p q spread x y :
+Theorem published_not_exact p q spread x y :
     law p -> law q -> (forall x0, 0 < budget p q x0 -> spreads p q x0 (spread x0)) ->
     x != y -> p x < q x -> 0 < p y -> p y <= q y ->
   p y < published_law_of p q spread y.

@@ -41,15 +41,23 @@ Qed.
 Lemma clipped_ge0 c p q : nonneg (clipped c p q).
 Proof. by move=> x; apply: le_trans (max_left _ _); apply: floor_ge0. Qed.
 
-(** T8. The shaped step is exact for every lambda. *)
-Theorem shaped_exact lambda p q d :
+(** T8. The step with any shape c is exact; in particular with c = C / w for any future capacity C,
+    which is how candidates from different laws are handled. *)
+Theorem capacity_step_exact c p q d :
     law p -> law q ->
-  let r := shaped_residual lambda p q in
+  let r := clipped c p q in
   forall y, step_law q (test_of_mass q (fun x => p x - r x)) (fun=> normalise d r) y = p y.
 Proof.
 move=> p_law q_law r; apply: floor_ceiling_exact => //.
 by apply: clipped_floor_ceiling; [case: p_law | case: q_law].
 Qed.
+
+(** T8. The shaped step is exact for every lambda. *)
+Theorem shaped_step_exact lambda p q d :
+    law p -> law q ->
+  let r := shaped_residual lambda p q in
+  forall y, step_law q (test_of_mass q (fun x => p x - r x)) (fun=> normalise d r) y = p y.
+Proof. by move=> p_law q_law; apply: capacity_step_exact. Qed.
 
 (** T8. A rule of shaped steps is exact, for all shapes, drafts and numbers of candidates. *)
 Theorem shaped_rule_exact draft shape p rejected k :
@@ -284,6 +292,14 @@ have [|mp E] := c; last first.
 move=> x; rewrite /normalise -/(w i) (negbTE w_neq0) /r /m; arith.
 Qed.
 
+(** T8 for the schedule. For every W each of its steps preserves its target u i / w i, with the
+    residual target u (i+1) / w (i+1). *)
+Theorem schedule_exact i y :
+  step_law q (test_of_mass q (m i)) (fun=> normalise p (u i.+1)) y = normalise p (u i) y.
+Proof.
+by have [_ E] := schedule_criterion i; rewrite step_law_mass E; arith.
+Qed.
+
 Lemma test_m i : test (test_of_mass q (m i)).
 Proof. by have [] := test_of_mass_accepts (@m_ge0 i) (@m_le_q i). Qed.
 
@@ -297,8 +313,8 @@ Qed.
 Theorem schedule_candidates k : candidates_from q k (schedule k).
 Proof. by rewrite /schedule; elim: k 0%N => [|k IH] i //=; split. Qed.
 
-(** T8 for the schedule. It is exact for every W and every number of candidates. *)
-Theorem schedule_exact k : emitted (schedule k) =1 p.
+(** T8 for the schedule. The rule that follows it is exact for every W and every K. *)
+Theorem resispec_exact k : emitted (schedule k) =1 p.
 Proof.
 have start : normalise p (u 0) =1 p.
   by move=> x; rewrite /normalise -/(w 0) w_first oner_eq0 divr1 u_first.
