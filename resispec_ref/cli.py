@@ -14,6 +14,7 @@ COMMANDS = {
     "audit": ("resispec_ref.audit_rules", "are the built-in rules, or your implementation, exact? how good are they?"),
     "law": ("resispec_ref.law_command", "the law that one rule emits for one pair of laws, in exact rationals"),
     "measure": ("resispec_ref.measure", "what each rule would gain on recorded pairs"),
+    "map": ("resispec_ref.map", "acceptance against bias of every rule, and how acceptance decays with depth"),
     "record": ("resispec_ref.record", "record (target, draft) pairs from two causal language models"),
     "decode": ("resispec_ref.decode", "decode with two language models and a candidate tree; compare the rules"),
     "bench": ("resispec_ref.bench", "speed on this machine, as ratios"),

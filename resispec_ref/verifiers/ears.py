@@ -21,8 +21,8 @@ class Ears(RecursiveRejection):
 
     **Biased**: each token gets up to `τ q` too much, and the residual does not make up for it.
 
-    Options: `tolerance`, the `β` in `[0, 1]`. The paper has one candidate; later ones are treated alike, with the `τ` of
-    the target itself.
+    Options: `tolerance`, the `β` in `[0, 1]`. The paper has one candidate; later ones are treated alike, with the `τ`
+    of the target itself.
 
     Source: Sun et al. 2025 (EARS, arXiv 2512.13194).
     """

@@ -33,5 +33,5 @@ class Mixture(ResiSpec):
         check_share("weight", self.weight)
 
     def start(self, p: Array, q: Array, candidates: int) -> State:
-        alpha = number_like(self.weight, p)
+        alpha = number_like(self.weight if candidates else 0, p)
         return super().start((1 - alpha) * p + alpha * q, q, candidates)

@@ -13,7 +13,7 @@ from resispec_ref.verifiers.naive import Naive
 
 @dataclass(frozen=True)
 class TargetMatchTopK(Naive):
-    """Accept a candidate among the target's `k` most probable tokens; else draw from the target and compare, as `naive`.
+    """Accept a candidate among the target's `k` most probable tokens; else draw from the target and compare.
 
         a = 1 where p(x) is among the k largest, else p_i(x);    R(x, ·) = p_i off x, renormalised.
 

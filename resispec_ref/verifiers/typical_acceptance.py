@@ -24,8 +24,8 @@ class TypicalAcceptance(Verifier):
     Options: `epsilon` and `delta`, both in `[0, 1]`; the defaults are those of Medusa. For rational laws the threshold
     is computed in floats and is then the rational that the float is.
 
-    Source: Cai et al. 2024 (Medusa, arXiv 2401.10774), section 2.3.1. There the first token of a position is greedy; here
-    it is drawn from the target, as the rest of the family does.
+    Source: Cai et al. 2024 (Medusa, arXiv 2401.10774), section 2.3.1. There the first token of a position is greedy;
+    here it is drawn from the target, as the rest of the family does.
     """
 
     name = "typical-acceptance"

@@ -1,0 +1,191 @@
+"""`resispec map`: what every rule gains and costs on recorded pairs, and how acceptance decays with depth."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from resispec_ref._terminal import Progress, decimal_text, describe, print_table, progress_bar
+from resispec_ref.measure import Measurement, RuleMeasurement, measure
+from resispec_ref.pairs import Pairs, Path
+from resispec_ref.verifiers import Verifier, get_verifier, verifier_names
+
+
+@dataclass(frozen=True)
+class Depth:
+    """How one rule's acceptance grows with the number of candidates `K = 1 … depth`."""
+
+    rule: str
+    exact: bool
+    sampled: bool
+    acceptance_rate: list[float]
+    """With `K` candidates, verified as `K`."""
+    acceptance_rate_error: list[float]
+    bound: list[float]
+    decay: list[float] | None
+    """Of `depth` candidates: the probability that candidate `i` is accepted where those before it were rejected."""
+
+
+def depth_curves(
+    pairs: Path | Pairs | None = None,
+    *,
+    depth: int,
+    temperature: float = 1.0,
+    verifiers: Iterable[str | Verifier] | None = None,
+    positions: int | None = None,
+    paths: int = 16,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> list[Depth]:
+    """The acceptance of rules by number of candidates, up to `depth`, and its decay along the candidates.
+
+    Arguments as in `measure`. Path-independent rules are computed, others estimated from sampled paths. The decay is
+    what the paper calls residual drift (arXiv 2608.24411, Figure 1); rules that look at all candidates at once have
+    none.
+
+    >>> import numpy as np
+    >>> pairs = Pairs(np.log([[0.5, 0.3, 0.2]]), np.log([[0.6, 0.35, 0.05]]), np.array([[0, 1, 2]]))
+    >>> (curve,) = depth_curves(pairs, depth=2, verifiers=["recursive-rejection"])
+    >>> [round(rate, 4) for rate in curve.acceptance_rate], [round(rate, 4) for rate in curve.decay]
+    ([0.85, 0.8575], [0.85, 0.05])
+    """
+    if depth < 1:
+        raise ValueError(f"depth: {depth} candidates accept nothing; give 1 or more")
+    rules = [get_verifier(rule) for rule in (verifier_names() if verifiers is None else verifiers)]
+    found: list[Measurement] = []
+    for K in range(1, depth + 1):
+        found.append(
+            measure(
+                pairs,
+                candidates=K,
+                temperature=temperature,
+                verifiers=rules,
+                positions=positions,
+                paths=paths,
+                seed=seed,
+            )
+        )
+        if progress is not None:
+            progress(K, depth)
+    return [_depth(rule, [by_number[rule.name] for by_number in found]) for rule in rules]
+
+
+def _depth(rule: Verifier, rows: Sequence[RuleMeasurement]) -> Depth:
+    decay, reached = list[float](), 1.0
+    for rate in rows[-1].acceptance_per_candidate:
+        decay.append(rate / reached if reached > 1e-12 else 0.0)
+        reached -= rate
+    return Depth(
+        rule.name,
+        rule.exact,
+        rule.path_dependent,
+        [row.acceptance_rate for row in rows],
+        [row.acceptance_rate_error for row in rows],
+        [row.optimal_acceptance for row in rows],
+        decay if rule.sequential else None,
+    )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `resispec map`."""
+    describe(
+        parser,
+        "Every verification rule on recorded pairs, exact or biased, on one map: total variation (TV) from the target\n"
+        "against acceptance rate. Exact rules lie at TV 0 and below the bound; what lies above the bound is biased.\n"
+        "With --depth: acceptance by number of candidates, and its decay from candidate to candidate.",
+        [
+            "resispec map                                       the recording that comes with the package",
+            "resispec map --candidates 2 3 4 7 --temperature 1 0.6",
+            "resispec map --candidates 3 --plot map.png",
+            "resispec map --depth 16 --verifier recursive-rejection --verifier resispec --plot depth.png",
+        ],
+    )
+    parser.add_argument("pairs", nargs="?", metavar="PAIRS", help="an .npz of `resispec record`; default: embedded")
+    parser.add_argument("--candidates", type=int, nargs="+", default=[3], metavar="K", help="default: 3")
+    parser.add_argument("--temperature", type=float, nargs="+", default=[1.0], metavar="T", help="default: 1")
+    parser.add_argument("--depth", type=int, metavar="K", help="curves for 1 to K candidates instead of the map")
+    parser.add_argument("--verifier", action="append", metavar="RULE", help="only this rule; may be repeated")
+    parser.add_argument("--positions", type=int, metavar="N", help="only the first N positions")
+    parser.add_argument("--paths", type=int, default=16, metavar="N", help="sampled paths; default: %(default)s")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the sampled paths; default: %(default)s")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument("--plot", metavar="FILE", help="draw it too (.png, .svg, .pdf); needs the extra `plot`")
+
+
+def run(args: argparse.Namespace) -> int:
+    """`resispec map`."""
+    if args.plot is not None:
+        from resispec_ref import map_plots, plots
+
+        plots.check_available()
+    common = {"verifiers": args.verifier, "positions": args.positions, "paths": args.paths, "seed": args.seed}
+    if args.depth is not None:
+        if len(args.temperature) > 1:
+            raise ValueError("temperature: depth curves are drawn for one temperature at a time")
+        with progress_bar("measuring") as progress:
+            curves = depth_curves(
+                args.pairs, depth=args.depth, temperature=args.temperature[0], progress=progress, **common
+            )
+        if args.plot is not None:
+            map_plots.plot_depth(curves, args.plot)
+        if args.json:
+            print(json.dumps([vars(c) for c in curves], indent=2))
+        else:
+            _print_depth(curves)
+        return 0
+    with progress_bar("measuring") as progress:
+        wanted = [(T, K) for T in args.temperature for K in args.candidates]
+        found = []
+        for T, K in wanted:
+            found.append(measure(args.pairs, candidates=K, temperature=T, **common))
+            progress(len(found), len(wanted))
+    if args.plot is not None:
+        map_plots.plot_map(found, args.plot)
+    if args.json:
+        print(json.dumps(list(map(_as_json, found)), indent=2))
+    else:
+        _print_map(found)
+    return 0
+
+
+def _as_json(found: Measurement) -> dict[str, Any]:
+    rules = [vars(rule) for rule in found.rules]
+    return {"candidates": found.candidates, "temperature": found.temperature, "rules": rules}
+
+
+def _print_map(found: Sequence[Measurement]) -> None:
+    for i, m in enumerate(found):
+        print(f"{'' if i == 0 else chr(10)}temperature {m.temperature:g}, {m.candidates} candidates")
+        rules = sorted(m.rules, key=lambda r: (not r.replacement, r.acceptance_rate))
+        columns = ["rule", "candidates", "claims", "accepts", "bound", "accepts / bound", "mean TV"]
+        print_table(columns, map(_map_row, rules), right=columns[3:])
+    print(
+        f"\n{found[0].positions} positions, {found[0].width} tokens a row. ±: standard error of sampled paths; the TV\n"
+        "of these rules includes sampling noise, of about the mean named. No exact rule accepts more than the bound of\n"
+        "its kind of candidates: what does is biased."
+    )
+
+
+def _map_row(r: RuleMeasurement) -> list[str]:
+    noise = r.total_variation_noise
+    return [
+        r.rule,
+        "independent" if r.replacement else "distinct",
+        "exact" if r.exact else "biased",
+        decimal_text(r.acceptance_rate, 4) + (f" ± {r.acceptance_rate_error:.4f}" if r.sampled else ""),
+        decimal_text(r.optimal_acceptance, 4),
+        f"{r.acceptance_rate / r.optimal_acceptance:.2%}",
+        decimal_text(r.total_variation_mean) + (f" (noise {noise:.3f})" if noise > 1e-12 else ""),
+    ]
+
+
+def _print_depth(curves: Sequence[Depth]) -> None:
+    numbers = [str(K + 1) for K in range(len(curves[0].acceptance_rate))]
+    print("acceptance rate by number of candidates")
+    print_table(["rule", *numbers], [[c.rule, *(f"{v:.3f}" for v in c.acceptance_rate)] for c in curves])
+    print("\nacceptance of candidate i where those before it were rejected, of as many candidates as there are columns")
+    decays = [[c.rule, *(f"{v:.3f}" for v in c.decay)] for c in curves if c.decay is not None]
+    print_table(["rule", *numbers], decays)
