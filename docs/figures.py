@@ -141,7 +141,9 @@ def length_by_tree(figure, colours, *, target, draft):
     x = np.arange(len(SHAPES))
     for rule, colour, marker in RULES:
         lengths = [
-            np.mean([float(expected_accepted_length(rule, target, draft, complete_tree(s), prefix=(t,))) for t in range(3)])
+            np.mean(
+                [float(expected_accepted_length(rule, target, draft, complete_tree(s), prefix=(t,))) for t in range(3)]
+            )
             for s in SHAPES
         ]
         axes.plot(x, lengths, color=colours[colour], marker=marker, linewidth=1.6, label=rule)
