@@ -137,7 +137,15 @@ def pairs_shape(source: Path | Pairs | None = None) -> tuple[int, int]:
 
 
 def save_pairs(path: Path, pairs: Pairs) -> None:
-    """Write `pairs` as a compressed ``.npz`` under exactly this name; the same pairs give the same bytes."""
+    """Write `pairs` as a compressed ``.npz`` under exactly this name; the same pairs give the same bytes.
+
+    >>> import tempfile
+    >>> pairs = Pairs(np.log([[0.5, 0.3, 0.2]]), np.log([[0.6, 0.35, 0.05]]), np.array([[0, 1, 2]]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_pairs(f"{folder}/mine.npz", pairs)
+    ...     load_pairs(f"{folder}/mine.npz").positions
+    1
+    """
     metadata = json.dumps(dict(pairs.metadata), ensure_ascii=False, allow_nan=False)
     with open(path, "wb") as file:
         np.savez_compressed(

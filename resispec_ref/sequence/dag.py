@@ -100,6 +100,12 @@ def verify_graph(
 
     Raises:
         ValueError: as `verify_tree`.
+
+    >>> from resispec_ref.sequence.toy import NGram
+    >>> fair = NGram([0.5, 0.5])
+    >>> graph = draft_graph(fair, (2,), [0.1, 0.9], siblings="independent")
+    >>> verify_graph("recursive-rejection", fair, fair, graph, [[0.5, 0.5, 0.5], [0.9, 0.9, 0.9]])
+    Emission(tokens=(0, 1), path=(0,))
     """
     rule = get_verifier(verifier)
     kind = check_siblings(siblings, rule)

@@ -70,6 +70,12 @@ def completed(law: WalkLaw, target: Model, length: int, prefix: Tokens = ()) -> 
 
     An exact walk gives `joint_law(target, length, prefix)`. Source: section 2 of the mathematics, T3.
     Theorem: `tree_walk_exact` (proofs/chain.v).
+
+    >>> from resispec_ref.sequence.toy import NGram
+    >>> from resispec_ref.sequence.chain import chain_tree
+    >>> target, draft = NGram([0.5, 0.5]), NGram([1.0, 0.0])
+    >>> completed(walk_law("recursive-rejection", target, draft, chain_tree(1)), target, 2)
+    {(0, 0): 0.25, (0, 1): 0.25, (1, 0): 0.25, (1, 1): 0.25}
     """
     found: dict[Tokens, Any] = {}
     for (tokens, _), chance in law.items():

@@ -89,6 +89,12 @@ def node_law(
 
     A path-dependent rule is followed along every sequence of rejected tokens, or along `paths` sampled from `rng`: then
     the answer is a mean over them of exact conditional laws, unbiased and not exact.
+
+    >>> from resispec_ref.verifiers import get_verifier
+    >>> p, q = np.array([0.5, 0.5]), np.array([0.75, 0.25])
+    >>> law = node_law(get_verifier("recursive-rejection"), p, q, 1, "independent")
+    >>> law.accepted.tolist(), law.extra.tolist()
+    ([[0.5, 0.25]], [0.0, 0.25])
     """
     xp = array_namespace(p, q)
     if siblings == "deterministic":

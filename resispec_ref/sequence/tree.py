@@ -191,6 +191,12 @@ def speculate(
     """`draft_tree` and `verify_tree` in one walk that draws the candidates of a node when it gets there.
 
     Verification looks at no other node, so the same uniforms give the same tokens, without the laws of a whole tree.
+
+    >>> from resispec_ref.sequence.toy import NGram
+    >>> die, known = NGram([1 / 3, 1 / 3, 1 / 3]), NGram([1 / 2, 1 / 2, 0.0])
+    >>> noise = [[0.5, 0.5], [0.5, 0.5]]
+    >>> speculate("recursive-rejection", die, known, complete_tree((1,)), [0.7], noise)
+    Emission(tokens=(1, 1), path=(0,))
     """
     rule = get_verifier(verifier)
     kind = check_siblings(siblings, rule)
