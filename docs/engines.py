@@ -8,7 +8,6 @@ from pathlib import Path
 
 from IPython.display import Code
 from IPython.display import display as show_cell
-
 from page import cli
 
 HERE = Path(__file__).parent / "engines_to_audit"
@@ -25,7 +24,7 @@ def audited(name: str, options: str = "", exit_code: int = 1) -> None:
         cli(f"resispec audit {name}:verify --kind verifier {options}".rstrip(), exit_code)
 
 
-def tested(name: str, options: str = "") -> None:
+def run_tests(name: str, options: str) -> None:
     """`pytest` on the file, in a process of its own, as an engine's developer would run it."""
     print(f"$ python -m pytest {options} {name}".replace("  ", " "))
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(HERE)]

@@ -1,4 +1,3 @@
-import numpy as np
 
 
 def verify(target, draft, candidates, rng):

@@ -53,6 +53,11 @@ def test_internal_links(site, pages):
     assert not broken, "\n".join(broken)
 
 
+def test_tables_are_tables(pages):
+    """No page shows a table's Markdown instead of the table."""
+    assert [file.name for file in pages if "<p>|" in file.read_text()] == []
+
+
 def test_nothing_is_loaded_from_elsewhere(pages):
     found = {load for page in pages.values() for load in page.loads if urlsplit(load).scheme in ELSEWHERE}
     assert not found

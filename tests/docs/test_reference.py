@@ -1,0 +1,28 @@
+"""The reference is complete: every public name is on a page, and every public function shows an example that runs."""
+
+import inspect
+import re
+
+import pytest
+import resispec_ref
+import resispec_ref.oracle
+import resispec_ref.sequence
+from sphinx_and_chromium import DOCS
+
+MODULES = [resispec_ref, resispec_ref.sequence, resispec_ref.oracle]
+PUBLIC = [(module.__name__, name) for module in MODULES for name in module.__all__]
+TEXT = "\n".join(page.read_text() for page in (DOCS / "reference").glob("*.md"))
+DOCUMENTED = {name.split(".")[-1] for name in re.findall(r"auto(?:function|class|data):: ([\w.]+)", TEXT)}
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC)
+def test_every_public_name_is_in_the_reference(module, name):
+    assert name in DOCUMENTED, f"{module}.{name} is on no page of docs/reference"
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC)
+def test_every_public_function_has_an_example(module, name):
+    thing = getattr(next(m for m in MODULES if m.__name__ == module), name)
+    assert inspect.getdoc(thing), f"{module}.{name} has no docstring"
+    if inspect.isfunction(thing) and "The full documentation is that of" not in inspect.getdoc(thing):
+        assert ">>>" in inspect.getdoc(thing), f"{module}.{name} has no example"
