@@ -1,5 +1,5 @@
-(** T9 to T11: the schedule is the best exact sequential rule; what any verifier can accept; and the
-    canonical form that attains it, with ranks as the means of picking. *)
+(** T9 to T12: the schedule is the best exact sequential rule; what any verifier can accept; and the
+    canonical form, a pick followed by one step, with picks by ranks and by weights. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From resispec Require Import arithmetic distribution step chain recursive_rejection no_free_lunch.
 From resispec Require Import resispec piecewise duality published die.
@@ -90,6 +90,19 @@ apply: (acceptance_le_schedule p_law q_law root).
 - have chain k r : candidates_from q k (recursive_rejection q r k) by elim: k r => [|k IH] r //=; split.
   exact: chain.
 - exact: recursive_rejection_exact.
+Qed.
+
+(** So does K-SEQ, for every rho for which it is exact. *)
+Theorem k_seq_le_schedule W n rho :
+    total p q W n.+1 = W -> 0 < rho -> emitted (k_seq rho q p n.+1) =1 p ->
+  acceptance_rate (k_seq rho q p n.+1) <= acceptance_rate (schedule p q W n.+1).
+Proof.
+move=> root rho_gt0 exact_p; rewrite (schedule_acceptance p_law q_law root).
+have [q_ge0 _] := q_law; apply: (acceptance_le_schedule p_law q_law root) exact_p.
+- apply: constant_mass_proper => // x; last exact: min_right.
+  by apply: min_greatest; [apply: divr_ge0; [exact: p_ge0 | exact: ltW] | exact: q_ge0].
+- have chain m k r : candidates_from q k (constant_mass m q r k) by elim: k r => [|k IH] r //=; split.
+  exact: chain.
 Qed.
 
 End Best_rule.
@@ -361,3 +374,52 @@ by apply/imsetP; exists [arg max_(i > ord0) (o i : nat)].
 Qed.
 
 End Ranks.
+
+Section Weights.
+Variables (R : realFieldType) (V Omega : finType).
+
+(** T12. Outcomes with any law P, each showing some candidates; the vocabulary in ordered classes,
+    and a positive weight for every token. *)
+Variables (P : Omega -> R) (candidates : Omega -> {set V}) (class : V -> nat) (weight : V -> R).
+Hypotheses (P_law : law P) (some : forall o, candidates o != set0) (weight_gt0 : forall x, 0 < weight x).
+
+(** The candidates of the highest class present, and the pick among them in proportion to weight. *)
+Definition highest (o : Omega) (x : V) : bool :=
+  (x \in candidates o) && [forall y in candidates o, (class y <= class x)%N].
+Definition highest_weight o : V -> R := fun x => if highest o x then weight x else 0.
+Definition weight_pick o : V -> R := fun x => highest_weight o x / mass (highest_weight o).
+
+Lemma highest_weight_ge0 o : nonneg (highest_weight o).
+Proof. by move=> x; rewrite /highest_weight; case: ifP => // _; apply: ltW. Qed.
+
+Lemma highest_weight_mass o : mass (highest_weight o) != 0.
+Proof.
+have /set0Pn[x0 x0_in] := some o; apply/eqP => zero.
+case: (arg_maxnP class x0_in) => x x_in best.
+have := mass_zero (@highest_weight_ge0 o) zero x; rewrite /highest_weight /highest.
+have -> : x \in candidates o by [].
+have -> : [forall y in candidates o, (class y <= class x)%N] by apply/forall_inP.
+by move=> /= wx; have := weight_gt0 x; rewrite wx ltxx.
+Qed.
+
+Lemma weight_pick_law o : law (weight_pick o).
+Proof.
+split=> [x|]; first by apply: divr_ge0; [exact: highest_weight_ge0 | exact/nonneg_mass/highest_weight_ge0].
+by rewrite /mass -mulr_suml mulfV // highest_weight_mass.
+Qed.
+
+(** T12. One speculative step against the law of this pick is exact, for all classes and weights. *)
+Theorem weights_exact p : law p -> verifier_law P (canonical P weight_pick p) =1 p.
+Proof. by move=> p_law; apply: canonical_exact => //; exact: weight_pick_law. Qed.
+
+(** And it accepts at least sum_x min(p x, s x). *)
+Theorem weights_acceptance p :
+    law p ->
+  \sum_x Num.min (p x) (pick_law P weight_pick x)
+  <= verifier_acceptance P candidates (canonical P weight_pick p).
+Proof.
+move=> p_law; apply: canonical_acceptance => //; first exact: weight_pick_law.
+by move=> o x out; rewrite /weight_pick /highest_weight /highest (negbTE out) mul0r.
+Qed.
+
+End Weights.

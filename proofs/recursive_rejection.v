@@ -195,6 +195,14 @@ have e : (1 - mass m)^-1 * ((1 + (1 - mass m) * looks (mass m) k) * m x) =
 by rewrite e in h; linear h.
 Qed.
 
+Lemma constant_mass_proper m q p k :
+  law p -> law q -> nonneg m -> below m q -> proper (constant_mass m q p k).
+Proof.
+move=> p_law q_law m_ge0 mq; have [t _] := test_of_mass_accepts m_ge0 mq.
+elim: k p p_law => [|k IH] p p_law //=; do 2!split=> //.
+by move=> _; apply/IH/law_normalise => //; exact: floor_ge0.
+Qed.
+
 (** K-SEQ is exact for every rho with rho beta >= 1 - (1 - beta)^K, beta = |min(p / rho, q)|. *)
 Theorem k_seq_exact rho q p k :
     law p -> law q -> 0 < rho ->
