@@ -18,7 +18,7 @@ from resispec_ref.oracle.diagnosis import Observation, diagnose
 from resispec_ref.oracle.evidence import Evidence, log_average
 from resispec_ref.oracle.high_resolution import enumerable, resolve
 from resispec_ref.oracle.positions import Outcome, acceptance_bound, cell_law, draw_positions, laws_seen
-from resispec_ref.oracle.report import CaseResult, Counterexample, Diagnosis, Finding, Report
+from resispec_ref.oracle.report import CaseResult, Counterexample, Diagnosis, Finding, HighResolution, Report
 from resispec_ref.oracle.search import case_seed, smallest_chain, smallest_position
 from resispec_ref.oracle.sequences import draw_sequences, seen_tables, sequence_bounds
 from resispec_ref.oracle.subject import Subject, settle_batching
@@ -113,7 +113,9 @@ def draw_rounds(subject: Subject, running: list[Running], plan: Plan, began: flo
     while active:
         allotment = max(0.0, end - time.monotonic()) / len(active)
         for state in list(active):
-            size = _next_size(state, plan, allotment)
+            size = _next_size(state, plan, allotment, subject.pace.seconds_a_row)
+            if size and time.monotonic() > began + 1.5 * plan.budget:
+                size = 0  # a first round that comes too late
             if size == 0:
                 active.remove(state)
                 continue
@@ -128,10 +130,11 @@ def draw_rounds(subject: Subject, running: list[Running], plan: Plan, began: flo
     return False
 
 
-def _next_size(state: Running, plan: Plan, allotment: float) -> int:
+def _next_size(state: Running, plan: Plan, allotment: float, seconds_a_draw: float | None) -> int:
     done = state.evidence.draws
     if done == 0:
-        return min(FIRST_ROUND, plan.draws)
+        affordable = int(allotment / max(seconds_a_draw or 0.0, 1e-9))
+        return min(FIRST_ROUND, max(FIRST_ROUND // 8, affordable), plan.draws)
     size = min(done, plan.draws - done, int(allotment * done / max(state.seconds, 1e-6)))
     return size if size >= done // 4 or size == plan.draws - done else 0
 
@@ -218,10 +221,10 @@ def _sightings(running: list[Running]) -> list[Finding]:
 
 def _resolve(
     subject: Subject, cases: Sequence[AnyCase], plan: Plan, began: float, progress: Progress
-) -> tuple[list[Any], bool]:
+) -> tuple[list[HighResolution], bool]:
     """The high-resolution mode, over the cases whose candidates can be enumerated, sharing what time is left."""
     small = [case for case in cases if not isinstance(case, TreeCase) and enumerable(subject, case)]
-    found = []
+    found = list[HighResolution]()
     for i, case in enumerate(small):
         left = plan.budget - (time.monotonic() - began)
         if left <= 0:
@@ -229,16 +232,9 @@ def _resolve(
         progress(1 - left / plan.budget, f"noise as points: {case.name}")
         error = plan.false_alarm_rate / len(small)
         try:
-            found.append(
-                resolve(
-                    subject,
-                    case,
-                    resolution=plan.resolution / 2,
-                    seconds=left / (len(small) - i),
-                    error=error,
-                    seed=plan.seed,
-                )
-            )
+            seconds = left / (len(small) - i)
+            law = resolve(subject, case, resolution=plan.resolution / 2, seconds=seconds, error=error, seed=plan.seed)
+            found += [law] if law is not None else []
         except CallError:
             continue  # reported by the rounds of draws
     return found, any(h.fault and h.tv > plan.tolerance for h in found)

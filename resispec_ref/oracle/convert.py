@@ -76,11 +76,12 @@ class Format:
             return importlib.import_module("jax").random.key(int(rng.integers(2**31)))
         return np.random.default_rng(rng.integers(2**62))
 
-    def seed_globally(self, rng: np.random.Generator) -> None:
+    def seed_globally(self, rng: np.random.Generator) -> str:
         """For implementations that take no source of randomness: seeds the global ones."""
         np.random.seed(int(rng.integers(2**31)))
         if self.library == "torch":
             importlib.import_module("torch").manual_seed(int(rng.integers(2**62)))
+        return "seeded"
 
     def numpy(self, x: Any) -> np.ndarray:
         """An array of the library as a NumPy array; half types as float32."""

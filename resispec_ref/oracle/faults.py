@@ -200,6 +200,12 @@ def _one_race(p: Law, q: Law, candidates: Sequence[int]) -> Law:
     return steps(last=_same_race)(p, q, candidates)
 
 
+def _no_residual(p: Law, q: Law, candidates: Sequence[int]) -> Law:
+    if len(candidates) < 2:
+        raise _DoesNotApply  # there it is resample-from-target
+    return steps(reject=lambda p, q, x: p)(p, q, candidates)
+
+
 def _one_uniform(p: Law, q: Law, candidates: Sequence[int]) -> Law:
     """One uniform for all candidates: the i-th is accepted if it lies between the best so far and `a_i`."""
     law, reached = [p[0] * 0] * len(p), p[0] * 0
@@ -235,6 +241,12 @@ def _known() -> Iterator[Fault]:
         "after a rejection the token is drawn from the target instead of the residual",
         "draw from (p - q)+ normalised, not from p",
         steps(last=lambda p, q, x: p),
+    )
+    yield Fault(
+        "no-residual",
+        "every candidate is tested against the target itself, and after the last rejection the token is drawn from it",
+        "replace the target by the residual (p - q)+, normalised, after each rejection",
+        _no_residual,
     )
     yield Fault(
         "residual-of-the-drafted-token-only",

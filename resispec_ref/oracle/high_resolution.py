@@ -21,7 +21,7 @@ from resispec_ref.oracle.subject import Subject
 from resispec_ref.oracle.tables import ChainCase, joint_law
 
 REPLICATES = 16
-_FIRST, _LAST = 8, 17  # points of a scrambling, as powers of two
+_FIRST, _LAST = 6, 17  # points of a scrambling, as powers of two
 _MAX_TUPLES = 256
 
 
@@ -42,14 +42,18 @@ def resolve(
     seconds: float,
     error: float,
     seed: int = 0,
-) -> HighResolution:
+) -> HighResolution | None:
     """The law of one case, with points doubled until `tv_upper - tv` is below `resolution` or time is up.
+
+    None where the implementation is too slow for the fewest points in `seconds`.
 
     Args:
         error: false-alarm rate of `fault`, by Student's t over the scramblings; a fault must also show in a second
             set of scramblings, independent of the first.
     """
     end, m = time.monotonic() + seconds, _FIRST
+    if len(_candidates(subject, case)[0]) * REPLICATES * 2**m * (subject.pace.seconds_a_row or 0) > seconds:
+        return None
     right = laws_seen(subject, case)[0] if isinstance(case, PositionCase) else _joint(subject, case)
     while True:
         began = time.monotonic()

@@ -7,10 +7,11 @@ from html import escape
 from resispec_ref.oracle.report import CaseResult, Counterexample, Report, summary_lines
 
 _RIGHT, _OBSERVED, _FAULT = "#9db4c0", "#c8553d", "#444444"
-_STYLE = """body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; color: #222 }
+_STYLE = """body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem;
+color: #222 }
 h1 { font-size: 1.4rem } .verdict { font-weight: 600 } table { border-collapse: collapse; font-size: 0.85rem }
 td, th { padding: 0.15rem 0.7rem; text-align: right; border-bottom: 1px solid #ddd } td:first-child, th:first-child
-{ text-align: left } pre { background: #f6f6f4; padding: 0.8rem; overflow-x: auto }
+{ text-align: left } pre { background: #f6f6f4; padding: 0.8rem; white-space: pre-wrap }
 svg { max-width: 100%; height: auto } .wide { overflow-x: auto }"""
 _MOST_BARS = 40
 
@@ -56,7 +57,7 @@ def bars(
     """An SVG: for each token a bar of the right law and one of the observed law, and a tick at the fault's."""
     n = min(len(right), _MOST_BARS)
     top = max([*right[:n], *observed[:n], *(fault or [])[:n], 1e-9]) * 1.1
-    width, height, left, base = max(420, 46 * n + 70), 240, 50, 190
+    width, height, left, base = max(520, 46 * n + 70), 240, 50, 190
     step = (width - left - 20) / n
     bar = min(22.0, step * 0.36)
 

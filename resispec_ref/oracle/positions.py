@@ -99,10 +99,10 @@ def verify_many(
     """Tokens `(n,)`, and accepted indices if the implementation returns them, for candidates `(n, K)`."""
     n, V = len(candidates), case.vocab
     shape = (case.candidates, V)
-    step = max(1, min(65_536, _CHUNK // V)) if subject.batched else 1
     found = []
-    prepared = Prepared()
-    for start in range(0, n, step):
+    prepared, start = Prepared(), 0
+    while start < n:
+        step = max(1, min(subject.pace.rows, _CHUNK // V)) if subject.batched else 1
         x = candidates[start : start + step]
         v = None if u is None else u[start : start + step]
         if subject.batched:
@@ -117,6 +117,7 @@ def verify_many(
             answer = subject.call(laws, [x[0]], rng, clock=clock, u=one, shape=shape, prepared=prepared)
             tokens, index = _read(subject, answer, (), case, clock)
             found.append((tokens.reshape(1), None if index is None else index.reshape(1)))
+        start += len(x)
     tokens = np.concatenate([t for t, _ in found])
     indices = [i for _, i in found if i is not None]
     return tokens, np.concatenate(indices) if len(indices) == len(found) else None

@@ -182,10 +182,13 @@ def summary_lines(report: Report) -> list[str]:
             lines.append(f"  also consistent: {', '.join(d.also)}")
     if report.counterexample:
         lines += counterexample_lines(report.counterexample)
-    for f in report.findings:
-        lines.append(f"  {f.level}: {f.check}: {f.message}")
-        if f.given:
-            lines.append(f"    input: {given_text(f.given)}")
+    checks = [(f.level, f.check) for f in report.findings]
+    for kind in dict.fromkeys(checks):
+        first = report.findings[checks.index(kind)]
+        more = f" (and {checks.count(kind) - 1} more)" if checks.count(kind) > 1 else ""
+        lines.append(f"  {first.level}: {first.check}: {first.message}{more}")
+        if first.given:
+            lines.append(f"    input: {given_text(first.given)}")
     resolved = report.high_resolution
     if resolved:
         worst = max(h.tv_upper for h in resolved)
@@ -233,7 +236,8 @@ def _value(value: Any) -> str:
         value = value.tolist()
     if isinstance(value, Iterable) and not isinstance(value, str):
         items = [_value(v) for v in value]
-        return f"({', '.join(items if len(items) <= 16 else [*items[:16], '...'])})"
+        most = 10 if not items or "(" not in items[0] else 3  # a batch is told by its first rows
+        return f"({', '.join(items if len(items) <= most else [*items[:most], '...'])})"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

@@ -128,9 +128,11 @@ def emit_many(
     parents = [case.parents] if isinstance(case, TreeCase) else []
     shape = (drafted.shape[1], case.vocab)
     emitted, wrong = np.full((n, longest), -1, dtype=np.int64), list[str]()
-    prepared = Prepared()
-    step = max(1, min(65_536, 2_000_000 // target[0].size)) if subject.batched else 1
-    for start in range(0, n, step):
+    prepared, start = Prepared(), 0
+    while start < n:
+        step = max(1, min(subject.pace.rows, 2_000_000 // target[0].size)) if subject.batched else 1
+        if not subject.batched and start % 64 == 0:
+            prepared = Prepared()
         part = slice(start, start + step) if subject.batched else start
         ids = [
             drafted[part],
@@ -149,6 +151,7 @@ def emit_many(
         tokens, problem = _read(subject, answer, rows, longest, case, clock)
         emitted[start : start + len(rows), : tokens.shape[1]] = tokens
         wrong += problem if not wrong else []
+        start += len(rows)
     return emitted, wrong
 
 

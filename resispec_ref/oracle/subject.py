@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,8 +26,14 @@ ARGUMENTS = {
     "chain": "target, draft, drafted, rng",
     "tree": "target, draft, tokens, parents, rng",
 }
+_NAMES = {
+    "sampler": ("target", "draft", "k"),
+    "verifier": ("target", "draft", "candidates"),
+    "chain": ("target", "draft", "drafted"),
+    "tree": ("target", "draft", "tokens", "parents"),
+}
 _FIXED = {"sampler": 4, "verifier": 3, "chain": 3, "tree": 4}  # arguments besides the source of randomness
-_PROBE = 5  # rows of the call that finds out whether an implementation takes batches
+_MOST_ROWS = 65_536  # of a batch
 
 
 class Prepared:
@@ -48,6 +55,24 @@ class Prepared:
             self._generator = form.generator(rng)
         return self._generator
 
+    def seed(self, form: Format, rng: np.random.Generator) -> None:
+        """The library's global source of randomness, once for these calls."""
+        if self._generator is None:
+            self._generator = form.seed_globally(rng)
+
+
+class Pace:
+    """How fast the implementation is: a batch grows as long as its calls stay far below the time limit."""
+
+    def __init__(self) -> None:
+        self.rows = 16
+        self.seconds_a_row: float | None = None
+
+    def note(self, rows: int, seconds: float, limit: float) -> None:
+        self.seconds_a_row = seconds / rows
+        if rows >= self.rows and seconds < limit / 50:
+            self.rows = min(4 * self.rows, _MOST_ROWS)
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -64,6 +89,7 @@ class Subject:
     draw: Draw | Drawer = "independent"
     batched: bool | None = None
     call_limit: float = 10.0
+    pace: Pace = field(default_factory=Pace, compare=False)
 
     def __post_init__(self) -> None:
         check_option("kind", self.kind, Kind)
@@ -119,15 +145,18 @@ class Subject:
         elif self.takes_rng:
             given.append(prepared.generator_of(form, rng))
         else:
-            form.seed_globally(rng)
-        record = {f"law {i}": law for i, law in enumerate(laws)} | {f"ids {i}": x for i, x in enumerate(integers)}
+            prepared.seed(form, rng)
+        record = dict(zip(_NAMES[self.kind], [*laws, *integers], strict=True))
         if u is not None:
             record["uniforms"] = u
         clock.start(record)
+        began = time.perf_counter()
         try:
-            return self.function(*given, *last)
+            answer = self.function(*given, *last)
         except Exception as error:
             raise CallError("exception", f"{type(error).__name__}: {error}", record) from error
+        self.pace.note(len(laws[0]) if self.batched else 1, time.perf_counter() - began, self.call_limit)
+        return answer
 
     def uniforms(self, rng: np.random.Generator, batch: tuple[int, ...], K: int, V: int) -> np.ndarray | None:
         """Random noise for `batch` positions, if noise is an argument."""

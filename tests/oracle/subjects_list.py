@@ -10,6 +10,7 @@ FAULTY = [
     Subject(positions.reuses_the_acceptance_uniform, "verifier", "acceptance-uniform-reused"),
     Subject(positions.one_uniform_for_all, "verifier", "one-uniform-for-all-candidates", {"candidates": 2}),
     Subject(positions.keeps_the_target, "verifier", "residual-not-updated"),
+    Subject(positions.has_no_residual, "verifier", "no-residual", {"candidates": [2, 3]}),
     Subject(positions.does_not_normalise, "verifier", "residual-not-normalised"),
     Subject(positions.absolute_difference, "verifier", "absolute-difference"),
     Subject(positions.reversed_residual, "verifier", "residual-reversed"),

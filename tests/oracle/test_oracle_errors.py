@@ -57,7 +57,7 @@ def test_exception_in_one_case_does_not_end_the_audit():
 
     report, found = problems(fails_on_four_tokens)
     assert found["exception"].message == "RuntimeError: four tokens"
-    assert len(found["exception"].given["law 0"]) == 4
+    assert len(found["exception"].given["target"]) == 4
     assert len(report.cases) >= 3
     assert report.verdict == "could not run"
 
@@ -84,7 +84,7 @@ def test_a_hanging_call_is_stopped():
     assert time.monotonic() - began < 10
     assert report.verdict == "could not run"
     assert "0.3 s" in found["time limit"].message
-    assert "law 0" in found["time limit"].given
+    assert "target" in found["time limit"].given
     assert threading.active_count() <= threads  # the loop was interrupted
 
 

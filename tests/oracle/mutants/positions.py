@@ -60,6 +60,13 @@ def keeps_the_target(p, q, candidates, rng):
     return pick(residual(p, q), rng.random())
 
 
+def has_no_residual(p, q, candidates, rng):
+    for x in candidates:
+        if accepts(p, q, x, rng):
+            return x
+    return pick(p, rng.random())
+
+
 def does_not_normalise(p, q, candidates, rng):
     for i, x in enumerate(candidates):
         if accepts(p, q, x, rng):
