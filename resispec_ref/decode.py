@@ -15,7 +15,7 @@ from resispec_ref.language_model import LanguageModel, check_same_vocabulary, pa
 from resispec_ref.record import PROMPTS
 from resispec_ref.sequence.accepted_length import mean_over_texts
 from resispec_ref.sequence.decoding import CachedModel, acceptance, decode
-from resispec_ref.sequence.tables import BASELINE, parse_tree, table_rules
+from resispec_ref.sequence.tables import BASELINE, at_full_vocabulary, parse_tree, table_rules
 from resispec_ref.sequence.toy import Tokens
 from resispec_ref.sequence.tree import Emission, complete_tree
 from resispec_ref.verifiers import get_verifier
@@ -58,10 +58,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prompt", action="append", metavar="TEXT", help="may be repeated; default: built-in ones")
     parser.add_argument("--verifier", action="append", metavar="RULE", help="may be repeated; default: resispec")
     parser.add_argument(
-        "--tree", default="d5b3", metavar="TREE", help="d5b3, or children by depth, 3,2,1; default: d5b3"
+        "--tree",
+        metavar="TREE",
+        help="d5b3, or children by depth, 3,2,1; default: d5b3, of --tables all of the paper's",
     )
     parser.add_argument("--tokens", type=int, default=64, metavar="N", help="a prompt; default: %(default)s")
-    parser.add_argument("--temperature", type=float, default=1.0, metavar="T", help="default: %(default)s")
+    parser.add_argument(
+        "--temperature", type=float, metavar="T", help="of both models; default: 1, of --tables 1 and 0.6"
+    )
     parser.add_argument("--top-k", type=int, metavar="N", help="of both models; default: no cut")
     parser.add_argument("--top-p", type=float, metavar="P", help="of both models; default: no cut")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="default: %(default)s")
@@ -77,19 +81,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """`resispec decode`."""
+    if args.tables:
+        return _tables(args)
+    args.tree, args.temperature = args.tree or "d5b3", 1.0 if args.temperature is None else args.temperature
     branching = parse_tree(args.tree)
-    rules = args.verifier or (table_rules() if args.compare or args.tables else ("resispec",))
+    rules = args.verifier or (table_rules() if args.compare else ("resispec",))
     for name in rules:
         get_verifier(name)
-    for name, value, least in (("tokens", args.tokens, 1), ("texts", args.texts, 2)):
-        if value < least:
-            raise ValueError(f"{name}: {value}; it has to be at least {least}")
-    os.environ.setdefault("TQDM_DISABLE", "1")  # the loaders' own bars; read when tqdm is first imported
-    model = LanguageModel(args.target, args.device, args.dtype)
-    if args.tables:
-        from resispec_ref import decode_tables
-
-        return decode_tables.run(args, model, rules)
+    if args.tokens < 1:
+        raise ValueError(f"tokens: {args.tokens}; give 1 or more")
+    model = load(args.target, args)
     target, draft = _pair(args, model)
     prompts = args.prompt or PROMPTS[: len(PROMPTS) if args.compare else 1]
     if args.compare:
@@ -99,6 +100,18 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def load(name: str, args: argparse.Namespace) -> LanguageModel:
+    """A model where and in the numbers that the arguments say."""
+    os.environ.setdefault("TQDM_DISABLE", "1")  # the loaders' own bars; read when tqdm is first imported
+    return LanguageModel(name, args.device, args.dtype)
+
+
+def _tables(args: argparse.Namespace) -> int:
+    from resispec_ref import decode_tables  # which needs this module
+
+    return decode_tables.run(args)
+
+
 def _pair(args: argparse.Namespace, model: LanguageModel) -> tuple[CachedModel, CachedModel]:
     if args.draft is not None and args.skip_layers is not None:
         raise ValueError("draft: give either a draft model or --skip-layers (a draft that is the target without them)")
@@ -106,7 +119,7 @@ def _pair(args: argparse.Namespace, model: LanguageModel) -> tuple[CachedModel, 
     target = CachedModel(model, **settings)
     if args.draft is None:
         return target, CachedModel(model, skipped=parse_layers(args.skip_layers or "14-17", model.layers), **settings)
-    other = LanguageModel(args.draft, args.device, args.dtype)
+    other = load(args.draft, args)
     check_same_vocabulary(model, other)
     return target, CachedModel(other, **settings)
 
@@ -130,7 +143,7 @@ def _steps(
 ) -> Iterator[Emission]:
     """Steps until `args.tokens` tokens are there."""
     rng, end, left = np.random.default_rng(seed), model.tokenizer.eos_token_id, args.tokens
-    for step in decode(rule, *models, complete_tree(branching), prefix, rng, end=end):
+    for step in decode(at_full_vocabulary(rule), *models, complete_tree(branching), prefix, rng, end=end):
         yield step
         left -= len(step.tokens)
         if left <= 0:

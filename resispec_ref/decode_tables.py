@@ -11,40 +11,59 @@ from typing import Any
 import numpy as np
 
 from resispec_ref._terminal import decimal_text, print_table, progress_bar
-from resispec_ref.decode import prompt_tokens, with_interval
+from resispec_ref.decode import load, prompt_tokens, with_interval
 from resispec_ref.language_model import LanguageModel, parse_layers
 from resispec_ref.pairs import load_pairs
 from resispec_ref.record import PROMPTS
 from resispec_ref.sequence.accepted_length import write_text
 from resispec_ref.sequence.decoding import CachedModel
-from resispec_ref.sequence.tables import TEMPERATURES, TREES, Row, model_rows, ngram_rows
+from resispec_ref.sequence.tables import (
+    N_GRAM_DRAFTS,
+    TEMPERATURES,
+    TREES,
+    Row,
+    model_rows,
+    ngram_rows,
+    parse_tree,
+    table_rules,
+)
+from resispec_ref.verifiers import get_verifier
 
 TABLE_DRAFTS = ("14-17", "10-19")
 """Layers left out of SmolLM2-135M, which has 30, for two drafts of different quality."""
 TEXT_LENGTH = 32
 
 
-def run(args: argparse.Namespace, model: LanguageModel, rules: Sequence[str]) -> int:
-    """`resispec decode --tables` for a loaded model."""
-    skipped = [args.skip_layers] if args.skip_layers else list(TABLE_DRAFTS)
-    pairs_texts = load_pairs().metadata["texts"]
+def run(args: argparse.Namespace) -> int:
+    """`resispec decode --tables`."""
+    rules = args.verifier or table_rules()
+    trees = TREES if args.tree is None else (args.tree,)
+    temperatures = TEMPERATURES if args.temperature is None else (args.temperature,)
+    skipped = TABLE_DRAFTS if args.skip_layers is None else (args.skip_layers,)
+    for name in rules:
+        get_verifier(name)
+    for tree in trees:
+        parse_tree(tree)
+    if args.texts < 2:
+        raise ValueError(f"texts: {args.texts}; an interval over texts needs 2 or more")
+    if args.draft is not None:
+        raise ValueError("draft: the tables are of one model and itself without some layers; give --skip-layers")
+    model, characters = load(args.target, args), "\n".join(load_pairs().metadata["texts"])
     rows: list[Row] = []
     with progress_bar("tables") as progress:
-        done, wanted = (
-            0,
-            len(TEMPERATURES) * (args.texts * (1 + len(skipped) * len(TREES) * len(rules)) + 8 * len(rules)),
-        )
+        done, each = 0, len(trees) * len(rules)
+        wanted = len(temperatures) * (args.texts * (1 + len(skipped) * each) + N_GRAM_DRAFTS * each)
 
         def one_more() -> None:
             nonlocal done
             done += 1
             progress(done, wanted)
 
-        for temperature in TEMPERATURES:
+        for temperature in temperatures:
             texts, laws = _texts(args, model, temperature, skipped, one_more)
-            rows += model_rows(texts, laws, temperature, rules=rules, seed=args.seed, progress=one_more)
-        for temperature in TEMPERATURES:
-            rows += ngram_rows("\n".join(pairs_texts), temperature, rules=rules, progress=one_more)
+            rows += model_rows(texts, laws, temperature, trees, rules, seed=args.seed, progress=one_more)
+        for temperature in temperatures:
+            rows += ngram_rows(characters, temperature, trees, rules, progress=one_more)
     if args.json:
         print(json.dumps([asdict(r) for r in rows], indent=2))
         return 0

@@ -53,7 +53,7 @@ class CachedModel:
                 self._cache.crop(same - len(self._read))
             new = torch.tensor([prefix[same:]], device=network.device)
             answer = network(input_ids=new, use_cache=True, **{self._argument: self._cache})
-        self._cache, self._read = answer.past_key_values, tuple(prefix)
+        self._cache, self._read = answer[self._argument], tuple(prefix)
         return answer.logits[0, -1].double().cpu().numpy()
 
     def laws(self, prefix: Tokens, tokens: Tokens) -> np.ndarray:

@@ -21,12 +21,14 @@ from resispec_ref.sequence.accepted_length import Text, mean_over_texts, step_le
 from resispec_ref.sequence.node import check_siblings, node_law
 from resispec_ref.sequence.toy import NGram, counted
 from resispec_ref.sequence.tree import complete_tree
-from resispec_ref.verifiers import get_verifier, verifier_names
+from resispec_ref.verifiers import Verifier, get_verifier, verifier_names
 
 TREES = ("d5b3", "d7b2", "d4b5", "d3b11")
 TEMPERATURES = (1.0, 0.6)
 BASELINE = "recursive-rejection"
+N_GRAM_DRAFTS = 2
 _WANTED = (BASELINE, "recursive-rejection-without-replacement", "resispec-published", "resispec", "optimal")
+_POOLED = 256  # groups of the optimal rule at a full vocabulary: a fraction of the time, 99.99% of the bound
 _BIAS_POSITIONS, _BIAS_PATHS = 16, 32  # of a path-dependent rule that is not exact
 _GROUPS = 8  # of characters, in the n-grams: few enough to enumerate five candidates
 
@@ -56,6 +58,11 @@ class Row:
 def table_rules() -> tuple[str, ...]:
     """The rules of the tables, as far as the registry has them, recursive rejection first."""
     return tuple(name for name in _WANTED if name in verifier_names())
+
+
+def at_full_vocabulary(name: str) -> Verifier:
+    """The rule as it is used on language models: `optimal` with pooled groups, the others as they are."""
+    return get_verifier(name, groups=_POOLED) if name == "optimal" else get_verifier(name)
 
 
 def parse_tree(text: str) -> tuple[int, ...]:
@@ -103,7 +110,7 @@ def model_rows(
             bounds = [optimal_acceptance(text.target, q, candidates=K) for text, q in zip(texts, laws, strict=True)]
             base = None
             for name in rules or table_rules():
-                rule, rng = get_verifier(name), np.random.default_rng(seed)
+                rule, rng = at_full_vocabulary(name), np.random.default_rng(seed)
                 lengths, biases = [], []
                 for text, q, bound in zip(texts, laws, bounds, strict=True):
                     found = terms(rule, text, q, K, rng=rng)
@@ -116,7 +123,7 @@ def model_rows(
                 base = mean if name == BASELINE else base
                 bias, noise = float(np.mean(np.concatenate(biases))), 0.0
                 if rule.path_dependent:
-                    bias, noise = (0.0, 0.0) if rule.exact else _estimated_bias(name, texts, laws, K, rng)
+                    bias, noise = (0.0, 0.0) if rule.exact else _estimated_bias(rule, texts, laws, K, rng)
                 ratio = mean / base if base else None
                 yield Row(draft, temperature, tree, name, rule.exact, mean, half, ratio, bias, noise)
 
@@ -181,7 +188,7 @@ def _check_bound(rule: str, rate: np.ndarray, bound: np.ndarray) -> None:
 
 
 def _estimated_bias(
-    rule: str, texts: Sequence[Text], laws: Sequence[Array], K: int, rng: np.random.Generator
+    rule: Verifier, texts: Sequence[Text], laws: Sequence[Array], K: int, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Mean total variation at a few positions spread over the texts, and what the sampling may have added."""
     p = np.concatenate([text.target for text in texts])
@@ -196,4 +203,15 @@ def _tempered(law: Array, temperature: float) -> Array:
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-__all__ = ["BASELINE", "TEMPERATURES", "TREES", "Row", "model_rows", "ngram_rows", "parse_tree", "table_rules"]
+__all__ = [
+    "BASELINE",
+    "N_GRAM_DRAFTS",
+    "TEMPERATURES",
+    "TREES",
+    "Row",
+    "at_full_vocabulary",
+    "model_rows",
+    "ngram_rows",
+    "parse_tree",
+    "table_rules",
+]

@@ -216,9 +216,6 @@ def test_the_command_prints_the_tables(folders, capsys, monkeypatch):
     from resispec_ref import decode_tables
 
     monkeypatch.setattr(decode_tables, "TREES", ("d2b2",))
-    for function in ("model_rows", "ngram_rows"):
-        original = getattr(decode_tables, function)
-        monkeypatch.setattr(decode_tables, function, lambda *a, f=original, **k: f(*a, trees=("d2b2",), **k))
     monkeypatch.setattr(decode_tables, "TEXT_LENGTH", 6)
     rules = ["--verifier", "recursive-rejection", "--verifier", "resispec"]
     assert command(folders, "--tables", "--skip-layers", "1-2", "--texts", "3", *rules) == 0
@@ -227,6 +224,9 @@ def test_the_command_prints_the_tables(folders, capsys, monkeypatch):
     assert "| without 1-2 " in out
     assert command(folders, "--tables", "--skip-layers", "1-2", "--texts", "3", *rules, "--json") == 0
     assert len(json.loads(capsys.readouterr().out)) == 12
+    one = ["--tree", "d1b2", "--temperature", "0.5", "--skip-layers", "1", "--texts", "2", *rules[:2], "--json"]
+    assert command(folders, "--tables", *one) == 0
+    assert {(r["tree"], r["temperature"]) for r in json.loads(capsys.readouterr().out)} == {("d1b2", 0.5)}
 
 
 @pytest.mark.parametrize(
@@ -237,6 +237,7 @@ def test_the_command_prints_the_tables(folders, capsys, monkeypatch):
         (["--draft", "d", "--skip-layers", "1"], "draft: give either"),
         (["--tokens", "0"], "tokens: 0"),
         (["--tables", "--texts", "1"], "texts: 1"),
+        (["--tables", "--draft", "d"], "draft: the tables"),
         (["--skip-layers", "9"], "skip_layers"),
         (["--prompt", "", "--skip-layers", "1"], "prompt: ''"),
         (["--temperature", "-1", "--skip-layers", "1"], "temperature"),
