@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from fractions import Fraction
 from numbers import Rational
@@ -116,20 +117,32 @@ def refuse(bad: Array, values: Array, name: str, why: str) -> None:
 def rows_on_host(rule: str, *laws: Array) -> list[np.ndarray]:
     """Laws `(..., vocab)` of one shape as NumPy arrays `(rows, vocab)`, for what is computed by NumPy only.
 
+    An empty batch becomes one row of equal masses, which `from_host` leaves out again.
+
     Raises:
         ValueError: under `jax.jit` or `jax.vmap`, where there are no values to take.
     """
     if any(map(is_traced, laws)):
         raise ValueError(f"{rule}: computed by NumPy on the host; call it outside of jax.jit and jax.vmap")
     host = [np.asarray(x.detach().cpu() if is_torch_array(x) else x) for x in laws]
-    return [x.reshape(-1, x.shape[-1]) for x in host]
+    vocab = host[0].shape[-1]
+    return [x.reshape(-1, vocab) if x.size else np.full((1, vocab), number_type(x)(1) / vocab) for x in host]
 
 
 def from_host(rows: np.ndarray, like: Array) -> Array:
     """Rows made from `rows_on_host` as an array beside `like`, with its leading dimensions and on its device."""
-    return array_namespace(like).asarray(rows.reshape(*like.shape[:-1], -1), device=device(like))
+    batch = like.shape[:-1]
+    rows = rows[: math.prod(batch)].reshape(*batch, rows.shape[-1])
+    return array_namespace(like).asarray(rows, device=device(like))
 
 
 def number_like(value: float | Rational, law: Array) -> Any:
     """An option of a rule in the number type of `law`; for rationals a float is the decimal that it prints as."""
-    return type(law.reshape(-1)[0])(Fraction(str(value))) if is_rational(law) else float(value)
+    return number_type(law)(Fraction(str(value))) if is_rational(law) else float(value)
+
+
+def number_type(x: np.ndarray) -> type:
+    """The type of the entries; `Fraction` for an empty array of exact rationals."""
+    if x.size:
+        return type(x.reshape(-1)[0])
+    return Fraction if is_rational(x) else float

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from resispec_ref._arrays import Array, index_range, prefix_sum, take
+from resispec_ref._arrays import Array, take
 from resispec_ref._convert import is_traced
+from resispec_ref._draw import draw
 from resispec_ref.distributions import scalar
 from resispec_ref.validation import check_candidates, check_pair, check_tokens, check_uniforms
 from resispec_ref.verifiers import Verifier, get_verifier
@@ -128,20 +129,3 @@ def accepts(proposal: Array, accepted: Array, token: Array, uniform: Array) -> A
     """
     at = token[..., None]
     return uniform * take(proposal, at)[..., 0] < take(accepted, at)[..., 0]
-
-
-def draw(mass: Array, uniform: Array) -> Array:
-    """Inverse CDF in token order: the first token whose running sum exceeds `u |mass|`, and never one without mass.
-
-    `mass` is `(..., vocab)`, non-negative, not necessarily normalised; `uniform` `(..., 1)` in `[0, 1)`. Returns
-    `(...)`.
-
-    >>> int(draw(np.array([0.0, 0.5, 0.5]), np.array([0.0]))), int(draw(np.array([0.5, 0.5]), np.array([0.5])))
-    (1, 1)
-    """
-    xp = array_namespace(mass, uniform)
-    cumulative = prefix_sum(mass)
-    index = index_range(mass.shape[-1], mass)
-    last = xp.max(xp.where(mass > 0, index, index * 0), axis=-1)
-    below = xp.sum(xp.astype(cumulative <= uniform * cumulative[..., -1:], index.dtype), axis=-1)
-    return xp.minimum(below, last)

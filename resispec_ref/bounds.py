@@ -17,7 +17,7 @@ _CERTAIN = 36.0  # a clock of rate q rang by t with probability 1 − e^{−36},
 _MOST = 19  # candidates without replacement, so that what follows holds
 _ENOUGH = 700.0  # of clocks of this total `q t`, each at most 36, fewer than 19 rang with probability e^{18·36 − 700}
 _STEP = 0.25  # the trapezoid rule in log t errs by some e^{−2π (π/2) / step}, 1e-17; exact in binary, so evenly spaced
-_NODES = np.arange(-40.0, 100.0, _STEP)  # log t: up to the last clock of a draft whose smallest mass is 1e-43
+_RANGE = (-40.0, 100.0)  # of log t: up to the last clock of a draft whose smallest mass is 1e-43
 
 
 def optimal_acceptance(target: Any, draft: Any, *, candidates: int, replacement: bool = True) -> Array:
@@ -60,7 +60,7 @@ def optimal_acceptance(target: Any, draft: Any, *, candidates: int, replacement:
     elif K > _MOST:
         raise ValueError(f"candidates: {K} distinct candidates are more than the quadrature for floats takes, {_MOST}")
     else:
-        escape = _escape_by_race(q, K)
+        escape = escape_by_race(q, K)
     return scalar(array_namespace(P).min(P + escape, axis=-1))
 
 
@@ -81,7 +81,7 @@ def _inside_by_sets(q: Array, K: int) -> Array:
     return prefix_sum(xp.concat(ending, axis=-1))
 
 
-def _escape_by_race(q: Array, K: int) -> Array:
+def escape_by_race(q: Array, K: int, step: float = _STEP) -> Array:
     """`1 − Q(H)` for every prefix: `∫ q(H^c) e^{−q(H^c) t} P(fewer than K clocks of H rang by t) dt`.
 
     With odds `o = e^{q t} − 1` the probability of exactly `k` rings is `e^{−q(H) t} e_k(o)`, and the elementary
@@ -91,7 +91,7 @@ def _escape_by_race(q: Array, K: int) -> Array:
     zero = q[..., :1] * 0
     outside = xp.flip(prefix_sum_from_zero(xp.flip(q, axis=-1)), axis=-1)
     escape = outside * 0
-    for log_t in _NODES.tolist():
+    for log_t in np.arange(*_RANGE, step).tolist():
         t = math.exp(log_t)
         certain = q * t > _CERTAIN
         rate, rung = xp.where(certain, q * 0, q * t), prefix_sum_from_zero(xp.astype(certain, q.dtype))
@@ -104,4 +104,4 @@ def _escape_by_race(q: Array, K: int) -> Array:
             fewer = fewer + xp.where(rung + k < K, none * e, none * 0)
             e = xp.concat([zero, xp.cumulative_sum(odds * e[..., :-1], axis=-1)], axis=-1)
         escape = escape + outside * t * xp.exp(-outside * t) * fewer
-    return escape * _STEP
+    return escape * step

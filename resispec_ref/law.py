@@ -12,7 +12,7 @@ from resispec_ref._arrays import Array, index_range, is_rational, total
 from resispec_ref.acceptance import draw
 from resispec_ref.distributions import scalar, tv
 from resispec_ref.validation import check_candidates, check_pair
-from resispec_ref.verifiers import State, Verifier, get_verifier
+from resispec_ref.verifiers import Selection, State, Verifier, get_verifier
 
 MAX_PATHS = 2_000_000
 """Entries (`paths × vocab`) up to which `emitted_law` enumerates the rejected paths of a path-dependent rule."""
@@ -175,8 +175,8 @@ def _by_candidate(
 ) -> Array:
     """Acceptance per step, and by the `last` draw where it counts, as acceptance per candidate."""
     xp = array_namespace(rates)
-    if rates.shape[-1] < candidates:  # one step for all candidates, each as likely as the others to be looked at
-        rates = xp.concat([rates / candidates] * candidates, axis=-1)
+    if isinstance(rule, Selection) and candidates > 0:
+        rates = rates * gather(rule.shares(state, candidates))
     position = rule.matched(state)
     if position is None or candidates == 0:
         return rates

@@ -164,8 +164,8 @@ def _print_map(found: Sequence[Measurement]) -> None:
         print_table(columns, map(_map_row, rules), right=columns[3:])
     print(
         f"\n{found[0].positions} positions, {found[0].width} tokens a row. ±: standard error of sampled paths; the TV\n"
-        "of these rules includes sampling noise, of about the mean named. No exact rule accepts more than the bound of\n"
-        "its kind of candidates: what does is biased."
+        "of these rules includes sampling noise, of about the mean named. No exact rule accepts more than the bound\n"
+        "of its kind of candidates: what does is biased."
     )
 
 

@@ -12,6 +12,7 @@ from resispec_ref.verifiers.lenience import Lenience
 from resispec_ref.verifiers.mixture import Mixture
 from resispec_ref.verifiers.naive import Naive
 from resispec_ref.verifiers.optimal import Optimal
+from resispec_ref.verifiers.optimal_without_replacement import OptimalWithoutReplacement
 from resispec_ref.verifiers.recursive_rejection import RecursiveRejection
 from resispec_ref.verifiers.recursive_rejection_without_replacement import RecursiveRejectionWithoutReplacement
 from resispec_ref.verifiers.resispec import ResiSpec
@@ -26,6 +27,7 @@ _RULES: tuple[type[Verifier], ...] = (
     KSeq,
     ResiSpec,
     Optimal,
+    OptimalWithoutReplacement,
     ResiSpecPublished,
     Ears,
     Lenience,

@@ -90,8 +90,7 @@ class Selection(Verifier):
 
     Exact for every way of picking, because the step is taken against the law `s` that the pick really has; the
     acceptance rate is `Σ min(p, s)`. `start` returns `s` as the proposal. The rule does not see the order of its
-    candidates, so each is as likely as any other to be the one accepted when they are listed in random order; that is
-    what `acceptance_per_candidate` reports.
+    candidates; `acceptance_per_candidate` is for candidates listed in random order.
     """
 
     sequential = False
@@ -99,6 +98,10 @@ class Selection(Verifier):
     @abstractmethod
     def pick(self, state: State, tokens: Array, uniforms: Array) -> Array:
         """The position, `(...)`, of the picked one among the candidates `tokens`, `(..., K)`, none of them absent."""
+
+    def shares(self, state: State, candidates: int) -> Array:
+        """The probability that each candidate is the one picked, `(..., K)`, when they are listed in random order."""
+        return array_namespace(state.target).stack([state.target[..., 0] * 0 + 1] * candidates, axis=-1) / candidates
 
     def steps(self, candidates: int) -> int:
         return min(candidates, 1)

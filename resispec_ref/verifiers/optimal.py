@@ -74,4 +74,5 @@ class Optimal(Selection):
 def _at(x: Array, index: Array) -> Array:
     """`x[..., index]` for an index with two axes more than the batch."""
     xp = array_namespace(x)
-    return xp.reshape(take(x, xp.reshape(index, (*index.shape[:-2], -1))), index.shape)
+    flat = xp.reshape(index, (*index.shape[:-2], index.shape[-2] * index.shape[-1]))
+    return xp.reshape(take(x, flat), index.shape)

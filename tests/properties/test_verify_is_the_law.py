@@ -103,5 +103,8 @@ def drawn(rule, q, shape, rng):
         rings = rng.exponential(size=(shape[0], len(q))) / q
     order = np.argsort(rings, axis=-1)[:, : shape[1]]
     order = np.pad(order, ((0, 0), (0, shape[1] - order.shape[1])), constant_values=-1)
-    order[:, np.count_nonzero(q) :] = -1  # the draft is exhausted
+    present = min(np.count_nonzero(q), shape[1])
+    order[:, present:] = -1  # the draft is exhausted
+    if not rule.sequential:  # it does not see the order of its candidates, and its rates are for a random one
+        order[:, :present] = rng.permuted(order[:, :present], axis=-1)
     return order

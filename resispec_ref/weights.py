@@ -1,0 +1,171 @@
+"""Weights and classes with which one of several candidates is picked, so that its law comes close to the bound.
+
+Among the candidates of the highest class present, `x` is picked with probability `v(x) / Σ v`. With two classes, all
+tokens outside the bound's minimising set `H` above those in it, and `v ← v (p/s)^η` until `s ≥ p` on `H` and `s ≤ p`
+off it. Weights found here only decide how much is accepted: a rule takes its step against the law `s` that they give.
+
+NumPy, a row a position. Source: section 6 of the mathematics, T12. Theorem: `weights_exact` (proofs/optimal.v).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from resispec_ref._convert import objects
+from resispec_ref.bounds import escape_by_race
+from resispec_ref.candidate_sets import count_sets, distinct_sets
+from resispec_ref.race import HEAVY, LEAST_WEIGHT, Race, picked_law, token_law
+
+MAX_SETS = 600
+"""Sets of candidates up to which float laws are enumerated."""
+
+_ROUNDS, _LATE_ROUNDS, _RATE, _LEAST = 40, 300, 0.7, 1e-100
+_RACE_ROUNDS, _BOUND, _COARSE, _FINE = (
+    10,
+    1.0,
+    0.9,
+    0.3,
+)  # rounds; quadrature steps for H, in the rounds, and after them
+_GROUPS = 40  # of light tokens, in each class
+_TIE = 10  # digits in which ratios are compared, so that rounding orders no equal ones
+
+
+class Weights(NamedTuple):
+    """`(rows, vocab)` each: the weight of every token, whether it is in the upper class, and the law of the pick."""
+
+    weight: np.ndarray
+    upper: np.ndarray
+    law: np.ndarray
+
+
+def weights_without_replacement(p: np.ndarray, q: np.ndarray, candidates: int) -> Weights:
+    """For `K` distinct candidates, laws `(rows, vocab)`: by enumeration of sets (rationals always), else by quadrature.
+
+    Raises:
+        ValueError: rational laws with too many sets of candidates to enumerate.
+    """
+    few = count_sets(int(np.max(np.count_nonzero(q, axis=-1), initial=0)), candidates) <= MAX_SETS
+    if q.dtype == object or few:
+        sets = distinct_sets(q, candidates)
+        return weights_of_sets(p, list(sets), np.concatenate(list(sets.values()), axis=-1), ratio_order(p, q))
+    rows = [_by_race(a, b, candidates) for a, b in zip(p, q, strict=True)]
+    return Weights(*(np.stack(x) for x in zip(*rows, strict=True)))
+
+
+def weights_of_sets(p: np.ndarray, sets: list[tuple[int, ...]], chance: np.ndarray, rank: np.ndarray) -> Weights:
+    """For candidates that are the set `sets[i]` with probability `chance[:, i]`.
+
+    `rank`, `(rows, vocab)`, orders the tokens such that a minimising set `H` of the bound is a prefix.
+    """
+    vocab = p.shape[-1]
+    members = np.array([[x in S for x in range(vocab)] for S in sets])
+    target, weight = p.astype(np.float64), chance.astype(np.float64)
+    upper = rank >= _cut(target, members, weight, rank)
+    considered = _considered(members, upper)
+    v = np.maximum(target, _LEAST)
+    for i in range(_ROUNDS + _LATE_ROUNDS):
+        ratio = _ratio(target, _law(considered, weight, v))
+        if i >= _ROUNDS:
+            ratio = _one_sided(ratio, upper) ** 2
+        v = _rescaled(v * ratio**_RATE, upper, _LEAST)
+    if p.dtype == object:
+        number = type(p[0, 0])
+        v = objects([number(Fraction(x)) for x in v.reshape(-1).tolist()], v.shape)
+    return Weights(v, upper, _law(considered, chance, v))
+
+
+def ratio_order(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """The place of each token when they are sorted by `p/q`, ties by token id; `(rows, vocab)`."""
+    share = (p / np.where(p + q > 0, p + q, 1)).astype(np.float64)
+    return np.argsort(np.argsort(np.round(share, _TIE), axis=-1, kind="stable"), axis=-1)
+
+
+def _cut(p: np.ndarray, members: np.ndarray, chance: np.ndarray, rank: np.ndarray) -> np.ndarray:
+    """The length of the minimising prefix `H`, `(rows, 1)`: the longest of equals."""
+    rows, vocab = p.shape
+    inside = np.zeros((rows, vocab + 1))
+    ends = np.max(np.where(members, rank[:, None, :] + 1, 0), axis=-1)
+    np.add.at(inside, (np.arange(rows)[:, None], ends), chance)
+    sorted_p = np.zeros((rows, vocab + 1))
+    np.put_along_axis(sorted_p, rank + 1, p, axis=-1)
+    value = np.cumsum(sorted_p, axis=-1) - np.cumsum(inside, axis=-1)
+    return vocab - np.argmin(np.round(value, _TIE)[:, ::-1], axis=-1)[:, None]
+
+
+def _considered(members: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Which members of each set can be picked, `(rows, sets, vocab)`: those of the upper class, or all without them."""
+    above = members & upper[:, None, :]
+    return np.where(np.any(above, axis=-1, keepdims=True), above, members)
+
+
+def _law(considered: np.ndarray, chance: np.ndarray, v: np.ndarray) -> np.ndarray:
+    weights = np.where(considered, v[:, None, :], v[:1, :1] * 0)
+    total = np.sum(weights, axis=-1, keepdims=True)
+    return np.sum(chance[..., None] * weights / np.where(total > 0, total, 1), axis=-2)
+
+
+def _by_race(p: np.ndarray, q: np.ndarray, candidates: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """One position in floats: weights by group, fitted with few nodes, and the law of the pick with many."""
+    order = np.argsort(ratio_order(p[None], q[None])[0])
+    escape = escape_by_race(q[order][None], candidates, step=_BOUND)[0]
+    H = int(np.argmin(np.concatenate([[0], np.cumsum(p[order])]) + escape))
+    upper = np.zeros(len(q), dtype=bool)
+    upper[order[H:]] = True
+    tokens, group_of, heavy = _grouped(p, q, order, upper, candidates)
+    first = np.flatnonzero(np.diff(group_of, prepend=-1))
+    race = Race(q[tokens], first, heavy, upper[tokens[first]], candidates)
+    wanted = np.add.reduceat(p[tokens], first)
+    v = _rescaled(wanted / np.add.reduceat(q[tokens], first), race.upper, LEAST_WEIGHT)
+    t = race.times(_COARSE)
+    sums = race.sums(t.at)
+    for _ in range(_RACE_ROUNDS):
+        s = picked_law(race, v, t, _COARSE, sums).groups
+        v = _rescaled(v * _ratio(wanted, s) ** _RATE, race.upper, LEAST_WEIGHT)
+    t = race.times(_FINE)
+    s = token_law(race, picked_law(race, v, t, _FINE, race.sums(t.at)), t)
+    weight, law = np.full(len(q), LEAST_WEIGHT), np.zeros(len(q))
+    weight[tokens], law[tokens] = v[group_of], s
+    return weight, upper, law / law.sum()
+
+
+def _grouped(
+    p: np.ndarray, q: np.ndarray, order: np.ndarray, upper: np.ndarray, candidates: int
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Tokens of the draft in the order of their groups, the group of each, and how many heaviest come first alone."""
+    drawn = order[q[order] > 0]
+    heavy = min(HEAVY + candidates, len(drawn))
+    by_mass = drawn[np.argsort(-q[drawn], kind="stable")]
+    alone = by_mass[:heavy]
+    light = drawn[~np.isin(drawn, alone)]
+    tokens, groups = [alone], [np.arange(heavy)]
+    for part in (light[~upper[light]], light[upper[light]]):
+        if len(part):
+            effort = np.cumsum(np.sqrt(p[part] + q[part]))
+            group = np.minimum((effort / effort[-1] * _GROUPS).astype(np.int64), _GROUPS - 1)
+            tokens.append(part)
+            groups.append(np.unique(group, return_inverse=True)[1] + groups[-1][-1] + 1)
+    return np.concatenate(tokens), np.concatenate(groups), heavy
+
+
+def _ratio(p: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """What a weight is corrected by."""
+    return np.clip(p / np.maximum(s, 1e-300), 0.1, 10)
+
+
+def _one_sided(ratio: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Less for what is picked too often in the upper class, more for what is picked too rarely in the lower, no more.
+
+    A token that is picked too rarely even when it always wins would gain for ever, and the others' order be lost.
+    """
+    return np.where(upper, np.minimum(ratio, 1), np.maximum(ratio, 1))
+
+
+def _rescaled(v: np.ndarray, upper: np.ndarray, least: float) -> np.ndarray:
+    """The largest weight of each class as 1, and none below `least`."""
+    for part in (upper, ~upper):
+        top = np.max(np.where(part, v, 0), axis=-1, keepdims=True)
+        v = np.where(part, v / np.where(top > 0, top, 1), v)
+    return np.maximum(v, least)
