@@ -32,7 +32,10 @@ const decimal = (x) => Number(x.valueOf()).toFixed(4).replace(/^0(?=\.)/, "");
 const short = (x) => (x.d <= 99999n ? `${x}` : `≈ ${decimal(x)}`);
 const both = (x) => (x.d === 1n ? `${x}` : x.d <= 99999n ? `${x} ≈ ${decimal(x)}` : `≈ ${decimal(x)}`);
 const percent = (x, whole = 1) => `${(100 * x.valueOf()) / whole}%`;
-const fractions = (law) => `(${law.map(short).join(", ")})`;
+const fractions = (law) => {
+  const readable = law.every((x) => x.d <= 99999n);
+  return `${readable ? "" : "≈ "}(${law.map((x) => (readable || x.zero ? `${x}` : decimal(x))).join(", ")})`;
+};
 const asText = (law) => law.join(", ");
 
 /** A law from the text field, or the reason why it is none. */
