@@ -116,7 +116,7 @@ def count_below(ascending: Array, x: Array) -> Array:
     xp = array_namespace(ascending, x)
 
     def holds(index: Array) -> Array:
-        flat = xp.reshape(index, (*index.shape[:-2], -1))
+        flat = xp.reshape(index, (*index.shape[:-2], index.shape[-2] * index.shape[-1]))
         return xp.reshape(take(ascending, flat), index.shape) < x[..., None]
 
     zeros = xp.astype(x != x, index_range(1, x).dtype)

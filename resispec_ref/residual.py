@@ -19,6 +19,7 @@ from resispec_ref._arrays import (
     take,
     total,
 )
+from resispec_ref._convert import is_traced
 from resispec_ref.validation import check_pair, check_tokens
 
 Spread = Literal["proportional", "water-filling"]
@@ -53,7 +54,7 @@ def shaped_residual(target: Any, draft: Any, level: Any) -> Array:
     [0.125, 0.25]
     """
     p, q = check_pair(target, draft)
-    if not bool(array_namespace(p).all(p[..., :1] * 0 + level >= 0)):
+    if not is_traced(level) and not is_traced(p) and not bool(array_namespace(p).all(p[..., :1] * 0 + level >= 0)):
         raise ValueError(f"level: {level} is not a number, 0 or more")
     return shaped(p, q, level)
 

@@ -13,7 +13,7 @@ import numpy as np
 from array_api_compat import array_namespace, device, is_array_api_obj
 
 from resispec_ref._arrays import Array, is_rational, quotient, take, total
-from resispec_ref._convert import as_arrays, from_sequence, is_traced, move, objects, refuse
+from resispec_ref._convert import as_arrays, from_sequence, is_traced, move, number_type, objects, refuse
 
 
 def check_law(law: Any, *, name: str = "law") -> Array:
@@ -129,7 +129,7 @@ def check_uniforms(uniforms: Any, p: Array, *, needed: int) -> Array:
     if not is_array_api_obj(uniforms):
         uniforms = from_sequence(uniforms, "uniforms")
     if is_rational(p):
-        number = type(p.reshape(-1)[0])
+        number = number_type(p)
         u = np.asarray(uniforms)
         if u.dtype != object and u.dtype.kind not in "fiu":
             raise ValueError(f"uniforms: numbers in [0, 1) are needed, not {u.dtype}")
