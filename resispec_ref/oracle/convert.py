@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import random
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -78,6 +79,7 @@ class Format:
 
     def seed_globally(self, rng: np.random.Generator) -> str:
         """For implementations that take no source of randomness: seeds the global ones."""
+        random.seed(int(rng.integers(2**62)))
         np.random.seed(int(rng.integers(2**31)))
         if self.library == "torch":
             importlib.import_module("torch").manual_seed(int(rng.integers(2**62)))

@@ -51,6 +51,8 @@ def resolve(
         error: false-alarm rate of `fault`, by Student's t over the scramblings; a fault must also show in a second
             set of scramblings, independent of the first.
     """
+    from scipy.stats import qmc  # noqa: F401  (its import is slow, and no part of the time)
+
     end, m = time.monotonic() + seconds, _FIRST
     if len(_candidates(subject, case)[0]) * REPLICATES * 2**m * (subject.pace.seconds_a_row or 0) > seconds:
         return None

@@ -94,6 +94,11 @@ def test_every_known_fault_has_a_mutant():
     }
 
 
+def test_every_inexact_rule_of_the_registry_has_a_mutant():
+    inexact = {n for n in rs.verifier_names() if not rs.get_verifier(n).exact}
+    assert inexact <= {m.diagnosis for m in FAULTY}
+
+
 def test_mutants_share_no_code_with_the_laws():
     for module in (positions, chains):
         assert not any("resispec_ref" in str(getattr(v, "__module__", "")) for v in vars(module).values())

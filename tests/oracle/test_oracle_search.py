@@ -38,7 +38,7 @@ def test_smallest_chain():
 
 
 def test_sampler():
-    report = audit(samplers.reuses_the_draft_noise, kind="sampler", candidates=1, budget=20.0)
+    report = audit(samplers.reuses_the_draft_noise, kind="sampler", candidates=1, budget=8.0)
     assert report.diagnosis.name == "draft-noise-reused"
     assert report.counterexample.fault_law is not None
 

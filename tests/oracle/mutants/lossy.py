@@ -2,20 +2,20 @@
 
 import numpy as np
 
-from .tools import pick, residual
+from .tools import pick, residual, without
 
 
-def ears(p, q, candidates, rng, tolerance=0.2):
+def ears(p, q, candidates, rng, tolerance=0.1):
     """The acceptance test is relaxed by an amount that grows with the target's uncertainty, `1 - max p`."""
     slack = tolerance * (1 - p.max())
     for x in candidates:
-        if rng.random() - slack < p[x] / q[x]:
+        if rng.random() < p[x] / q[x] + slack:
             return x
         p = residual(p, q)
     return pick(p, rng.random())
 
 
-def typical_acceptance(p, q, candidates, rng, epsilon=0.3, delta=0.09**0.5):
+def typical_acceptance(p, q, candidates, rng, epsilon=0.09, delta=0.3):
     """Medusa: a candidate is accepted if its target probability exceeds `min(ε, δ exp(-entropy))`."""
     entropy = -np.sum(p * np.log(np.where(p > 0, p, 1)))
     for x in candidates:
@@ -24,14 +24,18 @@ def typical_acceptance(p, q, candidates, rng, epsilon=0.3, delta=0.09**0.5):
     return pick(p, rng.random())
 
 
-def constant_threshold(p, q, candidates, rng, threshold=0.3):
+def constant_threshold(p, q, candidates, rng, threshold=0.31):
+    """A candidate that the target gives at least so much is always accepted."""
+    target = p
     for x in candidates:
-        if p[x] > threshold:
+        if target[x] >= threshold or rng.random() * q[x] < p[x]:
             return x
+        p = residual(p, q)
     return pick(p, rng.random())
 
 
-def lenience(p, q, candidates, rng, factor=1.5):
+def high_ratio(p, q, candidates, rng, factor=1.5):
+    """The acceptance ratio alone is raised; the residual stays."""
     for x in candidates:
         if rng.random() * q[x] < factor * p[x]:
             return x
@@ -39,13 +43,32 @@ def lenience(p, q, candidates, rng, factor=1.5):
     return pick(p, rng.random())
 
 
-def mixture_of_laws(p, q, candidates, rng, weight=0.2):
+def lenience(p, q, candidates, rng, share=0.5):
+    """A share of `q` stands for `q`, in the residual too."""
+    for x in candidates:
+        if rng.random() * share * q[x] < p[x]:
+            return x
+        p = residual(p, share * q)
+    return pick(p, rng.random())
+
+
+def mixture_of_laws(p, q, candidates, rng, weight=0.1):
     """Exact for `(1 - w) p + w q`, an ensemble of both models, and so not for `p`."""
     p = (1 - weight) * p + weight * q
     for x in candidates:
         if rng.random() * q[x] < p[x]:
             return x
         p = residual(p, q)
+    return pick(p, rng.random())
+
+
+def top_k_shortcut(p, q, candidates, rng, k=2):
+    """Target matching, but what is among the target's `k` likeliest tokens is accepted unseen."""
+    likely = (p >= np.sort(p)[-min(k, len(p))]) & (p > 0)
+    for x in candidates:
+        if likely[x] or rng.random() < p[x]:
+            return x
+        p = without(p, x)
     return pick(p, rng.random())
 
 
