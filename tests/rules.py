@@ -37,7 +37,7 @@ def exact(law):
 def states(rule, p, q, K):
     """Every state that `rule` reaches, with the states that follow it by rejected token of positive probability."""
     level = [rule.start(exact(p), exact(q), K)]
-    for _ in range(K):
+    for _ in range(rule.steps(K)):
         following = []
         for state in level:
             left = state.proposal - rule.accepted(state)

@@ -60,23 +60,26 @@ def float_laws(vocab=None):
 
 
 @st.composite
-def float_pairs(draw, min_vocab=1):
-    """`(target, draft)` as float64 arrays: rational pairs rounded, skewed laws, and laws that differ by rounding."""
+def float_pairs(draw, min_vocab=1, lowest=-40):
+    """`(target, draft)` as float64 arrays: rational pairs rounded, skewed laws, and laws that differ by rounding.
+
+    Skewed laws have masses in proportion to `e^0` down to `e^lowest`.
+    """
     kind = draw(st.sampled_from(("rational", "wide", "close")))
     if kind == "rational":
         p, q = draw(pairs(min_vocab=min_vocab))
         return as_floats(p), as_floats(q)
-    p = draw(_wide_laws(draw(st.integers(min_vocab, MAX_VOCAB))))
+    p = draw(_wide_laws(draw(st.integers(min_vocab, MAX_VOCAB)), lowest))
     if kind == "wide":
-        return p, draw(_wide_laws(len(p)))
+        return p, draw(_wide_laws(len(p), lowest))
     q = p * (1 + np.array(draw(st.lists(st.sampled_from((-2e-16, 0, 2e-16)), min_size=len(p), max_size=len(p)))))
     return p, q / q.sum()
 
 
 @st.composite
-def _wide_laws(draw, vocab=None):
+def _wide_laws(draw, vocab=None, lowest=-40):
     vocab = draw(st.integers(1, MAX_VOCAB)) if vocab is None else vocab
-    exponents = draw(st.lists(st.integers(-40, 0), min_size=vocab, max_size=vocab))
+    exponents = draw(st.lists(st.integers(lowest, 0), min_size=vocab, max_size=vocab))
     weights = np.exp(np.array(exponents, dtype=float))
     return weights / weights.sum()
 
