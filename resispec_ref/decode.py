@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--compare", action="store_true", help="several rules on the same prompts with the same seeds")
     parser.add_argument("--tables", action="store_true", help="accepted length and bias over the paper's trees")
     parser.add_argument(
-        "--texts", type=int, default=16, metavar="N", help="of --tables, by the target; default: %(default)s"
+        "--texts", type=int, default=24, metavar="N", help="of --tables, by the target; default: %(default)s"
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     parser.add_argument("--device", default="cpu", help="where the models run: cpu, cuda; default: %(default)s")

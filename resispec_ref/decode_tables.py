@@ -29,7 +29,7 @@ from resispec_ref.sequence.tables import (
 )
 from resispec_ref.verifiers import get_verifier
 
-TABLE_DRAFTS = ("14-17", "10-19")
+TABLE_DRAFTS = ("14-17", "16-21")
 """Layers left out of SmolLM2-135M, which has 30, for two drafts of different quality."""
 TEXT_LENGTH = 32
 
