@@ -12,7 +12,7 @@ from resispec_ref._convert import is_traced
 from resispec_ref._draw import draw
 from resispec_ref.distributions import scalar
 from resispec_ref.validation import check_candidates, check_pair, check_tokens, check_uniforms
-from resispec_ref.verifiers import Verifier, get_verifier
+from resispec_ref.verifiers import State, Verifier, get_verifier
 
 
 class Verification(NamedTuple):
@@ -108,14 +108,19 @@ def _run(rule: Verifier, p: Array, q: Array, x: Array, u: Array) -> tuple[Array,
         taken = present & accepts(state.proposal, rule.accepted(state), candidate, u[..., i])
         index, token = xp.where(taken, order[..., i], index), xp.where(taken, candidate, token)
         looking = present & ~taken
-        after = rule.reject(state, candidate)
-        target = xp.where(looking[..., None], after.target, state.target)
-        state = after._replace(target=target)
+        state = _where(looking[..., None], rule.reject(state, candidate), state)
     drawn = draw(state.target, u[..., -1:])
     position = rule.matched(state) if K else None
-    landed = index * 0 + K if position is None else take(position, drawn[..., None])[..., 0]
+    landed = index * 0 + K if position is None else xp.astype(take(position, drawn[..., None])[..., 0], index.dtype)
     rejected = index == K
     return xp.where(rejected, drawn, token), xp.where(rejected, landed, index)
+
+
+def _where(condition: Array, state: State, otherwise: State) -> State:
+    xp = array_namespace(condition)
+    memory = tuple(xp.where(condition, x, y) for x, y in zip(state.memory, otherwise.memory, strict=True))
+    target, proposal = (xp.where(condition, x, y) for x, y in zip(state[:2], otherwise[:2], strict=True))
+    return State(target, proposal, memory)
 
 
 def accepts(proposal: Array, accepted: Array, token: Array, uniform: Array) -> Array:

@@ -160,28 +160,30 @@ def _walk(
     )
     weight = total(state.target * 0) + 1
     law, rates = gather(state.target * 0), [gather(weight[..., :0])]
+    landed = gather(weight * 0)
     for _ in range(rule.steps(candidates)):
         m = rule.accepted(state)
         exhausted = total(state.proposal) <= 0
-        law = law + gather(weight * (m + xp.where(exhausted, state.target, state.target * 0)))
+        ended = weight * xp.where(exhausted, state.target, state.target * 0)
+        law = law + gather(weight * m + ended)
         rates.append(gather(weight * total(m)))
+        landed = landed + gather(_landed(rule, state, candidates, ended))
         state, weight = branch(rule, state, weight, state.proposal - m)
     last = weight * state.target
-    return law + gather(last), _by_candidate(rule, state, candidates, gather, last, xp.concat(rates, axis=-1))
-
-
-def _by_candidate(
-    rule: Verifier, state: State, candidates: int, gather: Callable[[Array], Array], last: Array, rates: Array
-) -> Array:
-    """Acceptance per step, and by the `last` draw where it counts, as acceptance per candidate."""
-    xp = array_namespace(rates)
+    landed = landed + gather(_landed(rule, state, candidates, last))
+    found = xp.concat(rates, axis=-1)
     if isinstance(rule, Selection) and candidates > 0:
-        rates = rates * gather(rule.shares(state, candidates))
-    position = rule.matched(state)
-    if position is None or candidates == 0:
-        return rates
-    landed = [gather(total(xp.where(position == i, last, last * 0))) for i in range(candidates)]
-    return rates + xp.concat(landed, axis=-1)
+        found = found * gather(rule.shares(state, candidates))
+    return law + gather(last), found + landed
+
+
+def _landed(rule: Verifier, state: State, candidates: int, drawn: Array) -> Array:
+    """What of the mass `drawn` from the residual lands on each candidate, `(..., K)`, where that counts; else 0."""
+    position = rule.matched(state) if candidates else None
+    if position is None:
+        return drawn[..., :1] * 0
+    xp = array_namespace(drawn)
+    return xp.concat([total(xp.where(position == i, drawn, drawn * 0)) for i in range(candidates)], axis=-1)
 
 
 def _any_token(rule: Verifier, state: State, weight: Array, left: Array) -> tuple[State, Array]:

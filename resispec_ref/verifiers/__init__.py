@@ -17,6 +17,7 @@ from resispec_ref.verifiers.recursive_rejection import RecursiveRejection
 from resispec_ref.verifiers.recursive_rejection_without_replacement import RecursiveRejectionWithoutReplacement
 from resispec_ref.verifiers.resispec import ResiSpec
 from resispec_ref.verifiers.resispec_published import ResiSpecPublished
+from resispec_ref.verifiers.resispec_without_replacement import ResiSpecWithoutReplacement
 from resispec_ref.verifiers.target_match_top_k import TargetMatchTopK
 from resispec_ref.verifiers.typical_acceptance import TypicalAcceptance
 
@@ -26,6 +27,7 @@ _RULES: tuple[type[Verifier], ...] = (
     RecursiveRejectionWithoutReplacement,
     KSeq,
     ResiSpec,
+    ResiSpecWithoutReplacement,
     Optimal,
     OptimalWithoutReplacement,
     ResiSpecPublished,
