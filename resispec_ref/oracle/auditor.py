@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,9 +16,9 @@ from resispec_ref.oracle import checks, faults, sequence_faults
 from resispec_ref.oracle.calls import CallError
 from resispec_ref.oracle.cases import PositionCase
 from resispec_ref.oracle.confidence import round_error, smallest_tv_found, tv_observed, tv_upper
-from resispec_ref.oracle.diagnosis import Observation, diagnose
-from resispec_ref.oracle.evidence import Evidence, log_average
-from resispec_ref.oracle.high_resolution import enumerable, resolve
+from resispec_ref.oracle.diagnosis import diagnose
+from resispec_ref.oracle.evidence import Evidence, log_average, log_mixture
+from resispec_ref.oracle.high_resolution import affordable, enumerable, resolve
 from resispec_ref.oracle.positions import Outcome, acceptance_bound, cell_law, draw_positions, laws_seen
 from resispec_ref.oracle.report import CaseResult, Counterexample, Diagnosis, Finding, HighResolution, Report
 from resispec_ref.oracle.search import case_seed, smallest_chain, smallest_position
@@ -32,7 +34,6 @@ FIRST_ROUND = 256
 MOST_AT_ONCE = 200_000
 _DIAGNOSED_VOCAB = 6
 _DIAGNOSIS_ROUNDS = (256, 1024, 4096)
-_ENOUGH = 20_000  # draws of a case that tell the known faults apart
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ def run_audit(subject: Subject, cases: Sequence[AnyCase], plan: Plan, progress: 
             progress(0.9, "searching for the smallest counterexample")
             left = max(5.0, plan.budget - (time.monotonic() - began))
             report.counterexample = counterexample(subject, running, report, plan, needed, min(left, 20.0))
+            report.diagnosis = confirmed(report.diagnosis, report.counterexample)
     report.seconds = time.monotonic() - began
     progress(1.0, "done")
     return report
@@ -107,7 +109,9 @@ def draw_rounds(subject: Subject, running: list[Running], plan: Plan, began: flo
     vocabulary gets fewer draws than a small one. Sizes depend on the clock and on failures, never on what was drawn.
     """
     rng = np.random.default_rng(plan.seed)
-    share = 0.5 if subject.noise is not None else 0.9  # of the budget: the rest is for points, or for the search
+    small = _enumerable(subject, [state.case for state in running])
+    points = any(affordable(subject, case, 0.5 * plan.budget / len(small)) for case in small)
+    share = 0.5 if points else 0.9  # of the budget: the rest is for noise as points, or for the search
     end = began + share * plan.budget
     active = list(running)
     while active:
@@ -219,11 +223,15 @@ def _sightings(running: list[Running]) -> list[Finding]:
     return found
 
 
+def _enumerable(subject: Subject, cases: Sequence[AnyCase]) -> list[PositionCase | ChainCase]:
+    return [case for case in cases if not isinstance(case, TreeCase) and enumerable(subject, case)]
+
+
 def _resolve(
     subject: Subject, cases: Sequence[AnyCase], plan: Plan, began: float, progress: Progress
 ) -> tuple[list[HighResolution], bool]:
     """The high-resolution mode, over the cases whose candidates can be enumerated, sharing what time is left."""
-    small = [case for case in cases if not isinstance(case, TreeCase) and enumerable(subject, case)]
+    small = _enumerable(subject, cases)
     found = list[HighResolution]()
     for i, case in enumerate(small):
         left = plan.budget - (time.monotonic() - began)
@@ -280,35 +288,53 @@ def _summarise(report: Report, running: list[Running], plan: Plan, fault: bool) 
 def diagnosed(subject: Subject, running: list[Running], report: Report, plan: Plan) -> Diagnosis | None:
     """Compare what is observed with every known fault, over the cases of small vocabulary.
 
-    The fault is proved by then, so these cases are drawn from once more, as far as a tenth of the budget goes.
+    The fault is proved by then, so these cases are drawn from some more, until one known fault alone is left or a tenth
+    of the budget is spent.
     """
     if any(f.check == "independent draws" for f in report.findings):
         return None
-    observed: list[Observation] = []
-    small = [state for state in running if state.case.vocab <= _DIAGNOSED_VOCAB]
-    rng, end = np.random.default_rng(plan.seed + 1), time.monotonic() + 0.1 * plan.budget
+    describe = sequence_faults.describe if subject.kind in ("chain", "tree") else faults.describe
+    small = [state for state in running if state.case.vocab <= _DIAGNOSED_VOCAB and state.failed is None]
+    laws = [fault_laws(subject, state.case) for state in small]
+    rng, end, found = np.random.default_rng(plan.seed + 1), time.monotonic() + 0.1 * plan.budget, None
     for size in _DIAGNOSIS_ROUNDS:
         for state in small:
-            if state.failed is None and time.monotonic() < end and state.evidence.draws < _ENOUGH:
+            if state.failed is None and time.monotonic() < end:
                 _round(subject, state, size, rng)
-    for state in small:
-        if not state.evidence.draws:
-            continue
-        laws = fault_laws(subject, state.case)
-        observed.append((state.evidence.counts, state.evidence.law, {n: np.array(v, float) for n, v in laws.items()}))
-    sequence = subject.kind in ("chain", "tree")
-    return diagnose(observed, sequence_faults.describe if sequence else faults.describe)
+        seen = [(s.evidence.counts, s.evidence.law, f) for s, f in zip(small, laws, strict=True) if s.evidence.draws]
+        found = diagnose(seen, describe)
+        if found is None or not found.also:
+            break
+    return found
 
 
-def fault_laws(subject: Subject, case: AnyCase) -> dict[str, Any]:
+def confirmed(diagnosis: Diagnosis | None, case: Counterexample | None) -> Diagnosis | None:
+    """The diagnosis, which matches only if the draws of the counterexample, made since, agree with the fault's law."""
+    if diagnosis is None or not diagnosis.matches or case is None or case.fault_law is None:
+        return diagnosis
+    law = np.array([float(Fraction(v)) for v in case.fault_law])
+    counts = np.rint(np.array(case.observed_law) * case.draws).astype(np.int64)
+    ruled_out = log_mixture(counts, law / law.sum()) > math.log(1e4)
+    return replace(diagnosis, matches=False, also=[]) if ruled_out else diagnosis
+
+
+def fault_laws(subject: Subject, case: AnyCase) -> dict[str, np.ndarray]:
     """The laws of all known faults in a case."""
     draw = "independent" if callable(subject.draw) else subject.draw
     if isinstance(case, ChainCase):
         return sequence_faults.chain_laws(seen_tables(subject, case.target), seen_tables(subject, case.draft))
     if isinstance(case, TreeCase):
         return {}
-    p, q = (law.tolist() for law in laws_seen(subject, case))
-    return faults.known_laws(p, q, case.candidates, draw=draw, kind=subject.kind)
+    p, q = laws_seen(subject, case)
+    return _position_laws(tuple(p.tolist()), tuple(q.tolist()), case.candidates, draw, subject.kind)
+
+
+@lru_cache(maxsize=1024)
+def _position_laws(
+    p: tuple[float, ...], q: tuple[float, ...], candidates: int, draw: str, kind: str
+) -> dict[str, np.ndarray]:
+    known = faults.known_laws(list(p), list(q), candidates, draw=draw, kind=kind)
+    return {name: np.array(law, dtype=float) for name, law in known.items()}
 
 
 def counterexample(
@@ -353,7 +379,7 @@ def counterexample(
     if case is None:
         worst = max(running, key=lambda s: s.evidence.log_e() if s.evidence.draws else -math.inf)
         case = worst.case
-    evidence = outcome(case, max(most, 2_000), plan.seed + 1)
+    evidence = outcome(case, max(most, 4 * FIRST_ROUND), plan.seed + 1)
     if not evidence.draws or (isinstance(case, PositionCase) and case.cells is not None):
         return None
     return _described(subject, case, evidence, report.diagnosis)
@@ -369,7 +395,7 @@ def _described(subject: Subject, case: AnyCase, e: Evidence, diagnosis: Diagnosi
                 list(exact[0]), list(exact[1]), case.candidates, draw=draw, kind=subject.kind, only=diagnosis.name
             )
         else:
-            known = fault_laws(subject, case)
+            known = dict[str, Any](fault_laws(subject, case))
         law = known.get(diagnosis.name)
     return Counterexample(
         case.inputs(),

@@ -23,6 +23,7 @@ from resispec_ref.oracle.tables import ChainCase, joint_law
 REPLICATES = 16
 _FIRST, _LAST = 6, 17  # points of a scrambling, as powers of two
 _MAX_TUPLES = 256
+_MAX_CELLS = 128  # the error of a total variation adds up those of all cells
 
 
 def enumerable(subject: Subject, case: PositionCase | ChainCase) -> bool:
@@ -30,8 +31,14 @@ def enumerable(subject: Subject, case: PositionCase | ChainCase) -> bool:
     if subject.noise is None or callable(subject.draw) or subject.kind not in ("verifier", "chain"):
         return False
     if isinstance(case, ChainCase):
-        return case.vocab**case.drafted <= _MAX_TUPLES
+        return case.vocab ** (case.drafted + 1) <= _MAX_CELLS
     return case.cells is None and case.vocab**case.candidates <= _MAX_TUPLES
+
+
+def affordable(subject: Subject, case: PositionCase | ChainCase, seconds: float) -> bool:
+    """Whether the fewest points of this case can be had in so many seconds, at the pace seen so far."""
+    rows = len(_candidates(subject, case)[0]) * REPLICATES * 2**_FIRST
+    return rows * (subject.pace.seconds_a_row or 0.0) <= seconds
 
 
 def resolve(
@@ -54,7 +61,7 @@ def resolve(
     from scipy.stats import qmc  # noqa: F401  (its import is slow, and no part of the time)
 
     end, m = time.monotonic() + seconds, _FIRST
-    if len(_candidates(subject, case)[0]) * REPLICATES * 2**m * (subject.pace.seconds_a_row or 0) > seconds:
+    if not affordable(subject, case, seconds):
         return None
     right = laws_seen(subject, case)[0] if isinstance(case, PositionCase) else _joint(subject, case)
     while True:

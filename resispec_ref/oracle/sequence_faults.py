@@ -169,6 +169,13 @@ def _known() -> Iterator[ChainFault]:
         fresh,
         tokenwise(reject=lambda p, q, x: q),
     )
+    for weight in (0.1, 0.2):
+        yield ChainFault(
+            f"ensemble-with-draft-{weight:g}",
+            f"drafted positions are verified for an ensemble of both models, with the weight {weight:g} for the draft",
+            "verify for the target alone, or accept the bias",
+            _ensemble(weight),
+        )
     for factor in (1.01, 1.1, 1.5, 2.0):
         yield ChainFault(
             f"acceptance-ratio-times-{factor:g}",
@@ -176,6 +183,16 @@ def _known() -> Iterator[ChainFault]:
             "accept with probability min(1, p/q)",
             tokenwise(accept=_lenient(factor)),
         )
+
+
+def _ensemble(weight: float) -> Walk:
+    def walk(p: list[Law], q: list[Law], x: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Any]]:
+        mixed = [
+            [(1 - weight) * a + weight * b for a, b in zip(*rows, strict=True)] for rows in zip(p, q, strict=False)
+        ]
+        return tokenwise()([*mixed, p[-1]], q, x)
+
+    return walk
 
 
 def _absolute(p: Law, q: Law, x: int) -> Law:

@@ -46,6 +46,7 @@ FAULTY = [
     Subject(chains.accepts_always, "chain", "always-accept"),
     Subject(chains.absolute_difference, "chain", "absolute-difference"),
     Subject(chains.resamples_from_draft, "chain", "resample-from-draft"),
+    Subject(chains.ensemble, "chain", "ensemble-with-draft-0.2"),
     Subject(chains.block_of_wrong_order, "chain"),
     Subject(trees.siblings_without_update, "tree"),
     Subject(trees.bonus_from_the_root, "tree"),

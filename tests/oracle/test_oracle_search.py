@@ -1,5 +1,6 @@
 """The smallest counterexample, the diagnosis beside it, and laws given as such."""
 
+import dataclasses
 import sys
 from fractions import Fraction as F
 
@@ -8,7 +9,8 @@ import pytest
 from mutants import chains, lossy, positions, samplers
 
 import resispec_ref as rs
-from resispec_ref.oracle import audit
+from resispec_ref.oracle import Counterexample, Diagnosis, audit
+from resispec_ref.oracle.auditor import confirmed
 from resispec_ref.oracle.search import case_seed, smallest_position
 
 
@@ -41,6 +43,15 @@ def test_sampler():
     report = audit(samplers.reuses_the_draft_noise, kind="sampler", candidates=1, budget=8.0)
     assert report.diagnosis.name == "draft-noise-reused"
     assert report.counterexample.fault_law is not None
+
+
+def test_a_diagnosis_is_withdrawn_when_later_draws_disagree():
+    named = Diagnosis("always-accept", "", "", matches=True, also=["other"])
+    case = Counterexample({}, ["1/2", "1/2"], [0.25, 0.75], 4000, 0.25, 99.0, fault_law=["1/4", "3/4"])
+    assert confirmed(named, case) == named
+    off = dataclasses.replace(case, fault_law=["1/3", "2/3"])
+    assert not confirmed(named, off).matches
+    assert confirmed(None, case) is None
 
 
 def test_search_is_repeatable():

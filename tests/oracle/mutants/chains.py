@@ -65,6 +65,13 @@ def resamples_from_draft(p, q, drafted, rng):
     return [*drafted[:n], pick(p[n] if n == len(drafted) else q[n], rng.random())]
 
 
+def ensemble(p, q, drafted, rng):
+    mixed = [0.8 * a + 0.2 * b for a, b in zip(p[:-1], q, strict=True)]
+    n = accepted_length(mixed, q, drafted, rng)
+    row = p[n] if n == len(drafted) else residual(mixed[n], q[n])
+    return [*drafted[:n], pick(row, rng.random())]
+
+
 def block_of_wrong_order(p, q, drafted, rng):
     """Block verification that accepts the longest prefix whose own ratio passes, and draws from the plain residual."""
     u, ratio, n = rng.random(), 1.0, 0

