@@ -1,0 +1,157 @@
+"""The batched step in Torch: eager on any device, or with its passes over the vocabulary compiled.
+
+Eager passes go over a few rows at a time, so that what they hold beside the inputs is small and stays in cache.
+Compiled passes (`torch.compile`) fuse the elementwise work into the reduction, which reads each input once and holds
+nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import torch
+
+from resispec_gpu import _torch_passes as passes
+from resispec_gpu.levels import Level, Profile, coarse_knots, merged, refined_knots
+from resispec_gpu.rules import Step, run
+from resispec_ref._arrays import Array
+
+Tensor = torch.Tensor
+
+_CACHED = 1 << 18  # entries of a law that an eager pass works on at a time, a thread
+
+
+class Laws:
+    """`(batch, vocab)` target and draft as they are stored, with the reductions that the rules ask for.
+
+    `temperature`: None for probabilities, else the rows are logits.
+    """
+
+    def __init__(self, target: Tensor, draft: Tensor, *, temperature: float | None, compile: bool):
+        self.batch = len(target)
+        in_cache = torch.get_num_threads() * math.ceil(_CACHED / target.shape[-1])
+        self.rows = math.ceil(self.batch / 16) if target.is_cuda else in_cache
+        self.compile = compile
+        work = torch.promote_types(torch.promote_types(target.dtype, draft.dtype), torch.float32)
+        self.stored = [passes.Stored(x, None, temperature or 1.0, work) for x in (target, draft)]
+        if temperature is not None:
+            logs = self._over_rows(passes.log_totals).to(work)
+            self.stored = [x._replace(log_total=logs[:, i : i + 1]) for i, x in enumerate(self.stored)]
+        self._sums: Array | None = None
+
+    def at(self, tokens: Array) -> tuple[Array, Array]:
+        index = torch.as_tensor(tokens)
+        p, q = (x._replace(entries=x.entries.gather(-1, index)).law().double() for x in self.stored)
+        return self.small(p) / self.sums[:, :1], self.small(q) / self.sums[:, 1:2]
+
+    def excess(self, levels: Array) -> Array:
+        raw = torch.as_tensor(levels * self.scale)
+        return self.small(self._over_rows(passes.excess, *raw.split(1, dim=-1))) / self.sums[:, :1]
+
+    def profile(self, candidates: int) -> Profile:
+        if candidates <= 1:  # one candidate takes W = 1, whatever the excess is
+            return Profile(self.scale, self.scale * 0)
+        return self._two_passes(candidates) if self.compile else self._from_histogram(candidates)
+
+    @property
+    def sums(self) -> Array:
+        """The sums of target and draft, and their least entries; `(batch, 4)`."""
+        if self._sums is None:
+            self._sums = self.small(self._over_rows(passes.sums))
+        return self._sums
+
+    @property
+    def scale(self) -> Array:
+        """Levels of the stored entries over those of the laws, `|p| / |q|`; `(batch, 1)`."""
+        return self.sums[:, :1] / self.sums[:, 1:2]
+
+    def draw(self, rows: Tensor, top: Level, bottom: Level, uniform: Tensor) -> Tensor:
+        """For each of `rows` a token from the residual of its band, by inverse CDF in token order.
+
+        First the block is found from sums over blocks, then the token in it. A row that rounding left without
+        residual draws from the target.
+        """
+        scale = torch.as_tensor(self.scale)[rows]
+        top, bottom = (Level(x.a[rows] * scale, x.b[rows] * scale, x.theta[rows]) for x in (top, bottom))
+        low = bottom if bool((bottom.b > 0).any()) else None
+        sums = self._residual_sums(rows, top, low)
+        empty = sums.sum(-1, keepdim=True) <= 0
+        if bool(empty.any()):
+            top = Level(*(torch.where(empty, 0, x) for x in top))
+            sums = self._residual_sums(rows, top, low)
+        running = sums.cumsum(-1)
+        aim = uniform[rows] * running[:, -1:]
+        block = passes.draw(sums, running[:, :1] * 0, aim)
+        before = torch.cat([running[:, :1] * 0, running], dim=-1).gather(-1, block)
+        index = block * passes.BLOCK + torch.arange(passes.BLOCK, device=block.device)
+        vocab = self.stored[0].entries.shape[-1]
+        inside = (rows[:, None], index.clamp_max(vocab - 1))
+        p, q = (x._replace(log_total=None if x.log_total is None else x.log_total[rows]) for x in self.stored)
+        f, g = (x._replace(entries=x.entries[inside]).law() for x in (p, q))
+        mass = torch.where(index < vocab, passes.residual(f, g, top, low), 0)
+        return (block * passes.BLOCK + passes.draw(mass, before, aim))[:, 0]
+
+    def _from_histogram(self, candidates: int) -> Profile:
+        """`E` at the edges of ratio buckets, by one pass of scattered additions: `E(t) = P(ρ ≥ t) − t Q(ρ ≥ t)`."""
+        octaves = math.ceil(math.log2(candidates)) + 1
+        found = self._over_rows(passes.histogram, octaves=octaves)
+        buckets = (found.shape[-1] - 2) // 2
+        P, Q = (found[:, i : i + buckets].flip(-1).cumsum(-1).flip(-1) for i in (0, buckets))
+        self._sums = self.small(torch.cat([P[:, :1], Q[:, :1], found[:, -2:]], dim=-1))
+        t = torch.tensor(passes.edges(octaves), dtype=torch.float64, device=P.device)
+        E = ((P[:, 1:] - t * Q[:, 1:]) / P[:, :1]).clamp_min(0)
+        return Profile(self.small(t), self.small(E), self.scale)
+
+    def _two_passes(self, candidates: int) -> Profile:
+        """`E` at coarse knots, then at the levels of the schedule that these give."""
+        t = torch.tensor(coarse_knots(candidates), dtype=torch.float64, device=self.stored[0].entries.device)
+        found = self._over_rows(passes.excess_and_sums, *t.expand(self.batch, -1).split(1, dim=-1))
+        self._sums = self.small(found[:, -4:])
+        coarse, E = self.small(t) / self.scale, self.small(found[:, :-4]) / self.sums[:, :1]
+        refined = refined_knots(Profile(coarse, E), candidates)
+        return merged(coarse, E, refined, self.excess(refined))
+
+    def small(self, x: Tensor) -> Array:
+        """`(batch, …)` numbers as the schedule works with them: NumPy on the CPU, where its small steps cost less."""
+        return x if x.is_cuda else x.numpy()
+
+    def _residual_sums(self, rows: Tensor, top: Level, bottom: Level | None) -> Tensor:
+        if self.compile and len(rows) > self.rows:
+            return _compiled(passes.residual_sums)(*self.stored, rows, top, bottom)
+        found = []
+        for start in range(0, len(rows), self.rows):
+            part = slice(start, start + self.rows)
+            bands = [None if band is None else Level(*(x[part] for x in band)) for band in (top, bottom)]
+            found.append(passes.residual_sums(*self.stored, rows[part], *bands))
+        return torch.cat(found)
+
+    def _over_rows(self, function: Callable[..., Tensor], *columns: Tensor, **options: Any) -> Tensor:
+        if self.compile:
+            return _compiled(function)(*self.stored, *columns, **options)
+        found = []
+        for start in range(0, self.batch, self.rows):
+            part = slice(start, start + self.rows)
+            found.append(function(*(x.part(part) for x in self.stored), *(x[part] for x in columns), **options))
+        return torch.cat(found)
+
+
+@cache
+def _compiled(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    return torch.compile(function, dynamic=True)
+
+
+def step(rule: str, laws: Laws, tokens: Tensor, uniforms: Tensor) -> Step:
+    """One verification of a batch of at least one row: `tokens` `(batch, K)`, `uniforms` `(batch, K + 1)`."""
+    tokens, u, K = tokens.long(), uniforms.double(), tokens.shape[-1]
+    decision, bands, top, bottom = run(laws, rule, laws.small(tokens), laws.small(u))
+    index = torch.as_tensor(decision.accepted_index)
+    padded = torch.cat([tokens, tokens.new_zeros((len(tokens), 1))], dim=-1)
+    token = padded.gather(-1, index[:, None])[:, 0]
+    rejected = torch.nonzero(index == K)[:, 0]
+    if len(rejected):
+        top, bottom = (Level(*map(torch.as_tensor, x)) for x in (top, bottom))
+        token = token.index_copy(0, rejected, laws.draw(rejected, top, bottom, u[:, K:]))
+    return Step(token, index, bands)

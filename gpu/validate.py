@@ -1,0 +1,253 @@
+"""Validation of the batched layer against `resispec_ref`: `python -m resispec_gpu.validate`.
+
+Two checks of every batch, on the laws as they are stored (a bfloat16 row is the law that its entries are):
+
+- *Token for token.* `resispec_ref.verify` gets the same candidates and uniforms. Where the answers differ, the batched
+  one must be the reference's for one of the uniforms moved by at most what rounding can do to its comparison.
+- *Law by law.* From the numbers that the backend decided with, the law of what it emits is summed in float64 over the
+  whole vocabulary; its distance from the target must stay below the bound.
+
+Rounding: a backend's sums err by at most `SUM_ERROR` relative to 1 (blocks summed in float32), `LOGIT_ERROR` where it
+also takes the exponentials in float32. A weight errs by that times the number of sums before it, and so do the emitted
+law and, divided by the weight, the place of a comparison.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from resispec_gpu.cases import KINDS, candidates, laws
+from resispec_gpu.levels import InterpolatedResiSpec, Level, Schedule, above, capped
+from resispec_gpu.rules import RULES, Step
+from resispec_ref import Verifier, get_verifier, law_from_logits, verify
+
+SUM_ERROR, LOGIT_ERROR = 4e-6, 2e-5
+BACKENDS = ("torch", "torch-compiled", "jax")
+STORAGE = ("float32", "bfloat16", "float16", "logits")
+"""Entries of laws in these types, or logits in float32."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One batch on one backend."""
+
+    backend: str
+    rule: str
+    kind: str
+    storage: str
+    batch: int
+    vocab: int
+    candidates: int
+    equal: int
+    """Rows with the reference's token and index."""
+    within_rounding: int
+    """Rows that differ, as rounding may."""
+    wrong: int
+    distance: float | None
+    """Largest total variation between the target and the law of what the backend emits; None where there is no row, or
+    where the law depends on which tokens were rejected."""
+    bound: float
+
+    @property
+    def passed(self) -> bool:
+        return not self.wrong and (self.distance is None or self.distance <= self.bound)
+
+
+def check(backend: str, rule: str, kind: str, storage: str, batch: int, vocab: int, K: int, *, seed: int = 0) -> Result:
+    """Validate one batch of random candidates and uniforms.
+
+    >>> check("torch", "resispec", "random", "float32", 4, 50, 3).passed
+    True
+    """
+    rng = np.random.default_rng(seed)
+    distinct = rule == "recursive-rejection-without-replacement"
+    stored, p, q = _stored(storage, *laws(kind, batch, vocab, rng))
+    x = candidates(q, K, rng, distinct=distinct)
+    u = rng.random((batch, K + 1), dtype=np.float32).astype(np.float64)
+    error = (K + 1) * (LOGIT_ERROR if storage == "logits" else SUM_ERROR)
+    step = run(backend, rule, stored, storage, x, u)
+    if step is None:  # no rows
+        return Result(backend, rule, kind, storage, batch, vocab, K, 0, 0, 0, None, error)
+    reference = _reference(rule, step.schedule)
+    expected = verify(reference, p, q, x, u)
+    equal = (step.token == expected.token) & (step.accepted_index == expected.accepted_index)
+    wrong = 0
+    for row in np.flatnonzero(~equal):
+        one = slice(row, row + 1)
+        weights = _weights(p[one], q[one], _rows(step.schedule, one))
+        wrong += not _is_rounding(
+            _reference(rule, _rows(step.schedule, one)), p[one], q[one], x[one], u[one], step, int(row), error / weights
+        )
+    distance = None if distinct else float(np.max(np.abs(emitted(p, q, step.schedule) - p).sum(-1)) / 2)
+    off = int(np.sum(~equal))
+    return Result(backend, rule, kind, storage, batch, vocab, K, batch - off, off - wrong, wrong, distance, error)
+
+
+def run(backend: str, rule: str, stored: tuple[Any, Any], storage: str, x: np.ndarray, u: np.ndarray) -> Step | None:
+    """The batched step and the schedule it used, as NumPy arrays in float64."""
+    if not len(x):
+        return None
+    temperature = 1.0 if storage == "logits" else None
+    if backend == "jax":
+        import jax.numpy as jnp
+
+        from resispec_gpu import _jax
+
+        p, q = (jnp.asarray(a.float().numpy()).astype(str(a.dtype).removeprefix("torch.")) for a in stored)
+        found, _ = _jax.step(rule, p, q, jnp.asarray(x), jnp.asarray(u), temperature)
+    else:
+        import torch
+
+        from resispec_gpu import _torch
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        p, q = (a.to(device) for a in stored)
+        batch = _torch.Laws(p, q, temperature=temperature, compile=backend == "torch-compiled")
+        found = _torch.step(rule, batch, torch.as_tensor(x, device=device), torch.as_tensor(u, device=device))
+        found = Step(*(a.cpu() for a in found[:2]), _map(found.schedule, lambda a: a.cpu() if hasattr(a, "cpu") else a))
+    wide = _map(found.schedule, lambda a: np.asarray(a, dtype=np.float64))
+    return Step(np.asarray(found.token), np.asarray(found.accepted_index), wide)
+
+
+def emitted(p: np.ndarray, q: np.ndarray, schedule: Schedule) -> np.ndarray:
+    """The law of the token that decisions by `schedule`, taken as numbers, emit from independent candidates."""
+    law, reached = np.zeros_like(p), np.ones((len(p), 1))
+    for i in range(schedule.step.shape[-1]):
+        (top, bottom), (t, b) = _bands(schedule, i), _bands(schedule, i + 1)
+        growth = capped(p, q, t) - capped(p, q, top) + capped(p, q, bottom) - capped(p, q, b)
+        divisor = schedule.step[:, i : i + 1]
+        accepted = np.clip(np.divide(growth, divisor, out=np.zeros_like(p), where=divisor > 0), 0, q)
+        law += reached * accepted
+        reached = reached * (1 - accepted.sum(-1, keepdims=True))
+    r = _residual(p, q, schedule, schedule.step.shape[-1])
+    mass = r.sum(-1, keepdims=True)
+    return law + reached * np.where(mass > 0, r / np.where(mass > 0, mass, 1), p)
+
+
+def _weights(p: np.ndarray, q: np.ndarray, schedule: Schedule) -> np.ndarray:
+    """The residual masses that each comparison and the draw are relative to, `(K + 1,)`."""
+    masses = [_residual(p, q, schedule, i).sum() for i in range(schedule.step.shape[-1] + 1)]
+    return np.maximum(masses, 1e-12)
+
+
+def _residual(p: np.ndarray, q: np.ndarray, schedule: Schedule, i: int) -> np.ndarray:
+    top, bottom = _bands(schedule, i)
+    return np.minimum(above(p, q, top) + capped(p, q, bottom), p)
+
+
+def _is_rounding(
+    reference: Verifier, p: Any, q: Any, x: Any, u: np.ndarray, step: Step, row: int, reach: np.ndarray
+) -> bool:
+    for i, distance in enumerate(reach):
+        for sign in (-1, 1):
+            moved = u.copy()
+            moved[0, i] = np.clip(moved[0, i] + sign * distance, 0, np.nextafter(1, 0))
+            found = verify(reference, p, q, x, moved)
+            if found.token[0] == step.token[row] and found.accepted_index[0] == step.accepted_index[row]:
+                return True
+    return False
+
+
+def _reference(rule: str, schedule: Schedule) -> Verifier:
+    """The rule as `resispec_ref` computes it; for the shaped one, on the knots around the levels that were used."""
+    if rule != "resispec":
+        return get_verifier(rule)
+    knots = np.sort(np.concatenate([x for level in (schedule.top, schedule.bottom) for x in (level.a, level.b)], -1))
+    return InterpolatedResiSpec(knots, (lambda t: t.a + t.theta * (t.b - t.a))(_part(schedule.top, 0)))
+
+
+def _bands(schedule: Schedule, i: int) -> tuple[Level, Level]:
+    return _part(schedule.top, i), _part(schedule.bottom, i)
+
+
+def _part(level: Level, i: int) -> Level:
+    return Level(*(x[:, i : i + 1] for x in level))
+
+
+def _rows(schedule: Schedule, rows: slice) -> Schedule:
+    return _map(schedule, lambda a: a[rows])
+
+
+def _map(schedule: Schedule, change: Any) -> Schedule:
+    return Schedule(Level(*map(change, schedule.top)), Level(*map(change, schedule.bottom)), change(schedule.step))
+
+
+def _stored(storage: str, p: np.ndarray, q: np.ndarray) -> tuple[tuple[Any, Any], np.ndarray, np.ndarray]:
+    """Both laws as they are stored, as Torch tensors, and the laws that these entries are, in float64."""
+    import torch
+
+    def store(a: np.ndarray) -> tuple[Any, np.ndarray]:
+        if storage == "logits":
+            with np.errstate(divide="ignore"):
+                kept = torch.as_tensor(np.log(a)).float()
+            return kept, law_from_logits(kept.double().numpy()) if len(a) else a
+        kept = torch.as_tensor(a).to(getattr(torch, storage))
+        wide = kept.double().numpy()
+        return kept, wide / wide.sum(-1, keepdims=True)
+
+    (kept_p, wide_p), (kept_q, wide_q) = store(p), store(q)
+    return (kept_p, kept_q), wide_p, wide_q
+
+
+def suite(backend: str, quick: bool) -> Iterator[tuple[str, str, int, int, int]]:
+    """`(kind, storage, batch, vocab, K)` of the batches that are validated: few shapes where each is compiled anew."""
+    if backend == "torch":
+        yield from (("random", "float32", batch, 1000, 3) for batch in (0, 1))
+        yield from (("adversarial", storage, 24, vocab, 3) for storage in STORAGE for vocab in (1, 2, 513, 3000))
+        yield from ((kind, "float32", 64, 2048, K) for kind in KINDS for K in (0, 1, 2, 4, 8))
+        yield from (("real", storage, 64, 5000, 4) for storage in STORAGE)
+    else:
+        yield from ((kind, storage, 24, 1537, 3) for storage in STORAGE for kind in KINDS)
+    if not quick:
+        yield from (("adversarial", "float32", 1, vocab, 2) for vocab in (1, 2))
+        yield from ((kind, storage, 4, 262144, 4) for storage in STORAGE for kind in KINDS)
+        yield from ((kind, "float32", 128, 32000, 8) for kind in KINDS)
+
+
+def available(backends: tuple[str, ...] = BACKENDS) -> list[str]:
+    """Those whose library is installed."""
+    from importlib.util import find_spec
+
+    return [name for name in backends if find_spec(name.partition("-")[0])]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Prints a line for each batch, or JSON; 0 if all passed, 1 otherwise."""
+    parser = argparse.ArgumentParser(prog="python -m resispec_gpu.validate", description=__doc__.split("\n")[0])
+    parser.add_argument("--backend", action="append", choices=BACKENDS, help="only this one (may be repeated)")
+    parser.add_argument("--quick", action="store_true", help="without the large vocabularies")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    args = parser.parse_args(arguments)
+    failed = differing = rows = 0
+    for backend in args.backend or available():
+        for case in suite(backend, args.quick):
+            for rule in RULES:
+                result = check(backend, rule, *case, seed=args.seed)
+                failed, rows = failed + (not result.passed), rows + result.batch
+                differing += result.within_rounding
+                print(json.dumps(asdict(result)) if args.json else line(result), flush=True)
+    if not args.json:
+        print(f"{rows} rows: {differing} differ as rounding may, {failed} batches failed")
+    return 1 if failed else 0
+
+
+def line(result: Result) -> str:
+    """`Result` as a line of a table."""
+    verdict = "ok  " if result.passed else "FAIL"
+    r, distance = result, "" if result.distance is None else f"; TV {result.distance:.1e} (bound {result.bound:.0e})"
+    return (
+        f"{verdict} {r.backend:14} {r.rule:39} {r.kind:11} {r.storage:8} {r.batch:3} x {r.vocab:<6} K={r.candidates}  "
+        f"equal {r.equal}, rounding {r.within_rounding}, wrong {r.wrong}{distance}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,170 @@
+"""The batched step on Torch and JAX: the reference's answers, what it refuses, and what it leaves alone."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+
+import resispec_gpu as batched
+import resispec_ref as rs
+from resispec_gpu import cases, levels, validate
+
+K = 3
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+
+
+def problem(distinct=False, seed=1):
+    # one shape for all tests, the one that JAX has compiled for
+    batch, vocab = 12, 1537
+    rng = np.random.default_rng(seed)
+    p, q = (x.astype(np.float32) for x in cases.laws("random", batch, vocab, rng))
+    x = cases.candidates(q.astype(float), K, rng, distinct=distinct)
+    return p, q, x, rng.random((batch, K + 1), dtype=np.float32).astype(np.float64)
+
+
+def on(backend, *arrays):
+    return [torch.as_tensor(a) if backend == "torch" else jnp.asarray(a) for a in arrays]
+
+
+@pytest.mark.parametrize("storage", validate.STORAGE)
+@pytest.mark.parametrize("rule", batched.RULES)
+def test_torch_is_the_reference(rule, storage):
+    for kind, batch, vocab, candidates in (
+        ("adversarial", 24, 1, 3),
+        ("adversarial", 24, 2, 3),
+        ("adversarial", 24, 513, 4),
+        ("random", 1, 1000, 1),
+        ("real", 16, 4096, 8),
+        ("flat", 16, 2048, 2),
+        ("random", 4, 100, 0),
+    ):
+        result = validate.check("torch", rule, kind, storage, batch, vocab, candidates)
+        assert result.passed, validate.line(result)
+
+
+@pytest.mark.parametrize(
+    ("rule", "storage"),
+    [("resispec", "logits"), ("recursive-rejection", "bfloat16"), *((rule, "float32") for rule in batched.RULES)],
+)
+def test_jax_is_the_reference(rule, storage):
+    for kind in cases.KINDS:
+        result = validate.check("jax", rule, kind, storage, 12, 1537, 3)
+        assert result.passed, validate.line(result)
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
+def test_compiled_torch_is_the_reference():
+    for kind in ("random", "adversarial"):
+        result = validate.check("torch-compiled", "resispec", kind, "float32", 12, 1537, 3)
+        assert result.passed, validate.line(result)
+
+
+@pytest.mark.parametrize("fault", ["weights", "draw", "bands"])
+def test_validation_sees_planted_faults(monkeypatch, fault):
+    """Weights that are not the residuals' masses, a draw from the target, a band that grows too far."""
+    if fault == "weights":
+        at = levels.Profile.at
+        monkeypatch.setattr(levels.Profile, "at", lambda self, t: at(self, t) * 0.99)
+    if fault == "draw":
+        from resispec_gpu import _torch_passes
+
+        monkeypatch.setattr(_torch_passes, "residual", lambda f, g, top, bottom: f)
+    if fault == "bands":
+        capped = levels.capped
+        monkeypatch.setattr(levels, "capped", lambda p, q, level: 1.01 * capped(p, q, level))
+    results = [validate.check("torch", "resispec", kind, "float32", 64, 500, 4) for kind in cases.KINDS]
+    assert not all(result.passed for result in results)
+
+
+@pytest.mark.parametrize("backend", ["torch", "jax"])
+def test_ragged_candidates(backend):
+    """`-1` ends a row's candidates; a row without any draws from the target. Levels of later candidates stay unused."""
+    p, q, x, u = problem()
+    for row in range(len(x)):
+        x[row, row % (K + 1) :] = -1
+    u[:, :K] = np.where(np.arange(len(x))[:, None] % 2, u[:, :K], 1 - 2**-24)  # many rejections
+    for rule in ("recursive-rejection", "recursive-rejection-without-replacement"):
+        y = np.where(x[:, :1] == x, np.where(np.arange(K) == 0, x, -1), x) if "without" in rule else x
+        y = np.where(np.minimum.accumulate(y, axis=-1) < 0, -1, y)
+        found, expected = batched.verify(rule, *on(backend, p, q, y, u)), rs.verify(rule, p, q, y, u)
+        assert np.array_equal(np.asarray(found.token), expected.token)
+        assert np.array_equal(np.asarray(found.accepted_index), expected.accepted_index)
+    found = batched.verify("resispec", *on(backend, p, q, x, u))
+    expected = rs.verify("resispec", p, q, x, u)
+    assert np.mean(np.asarray(found.token) == expected.token) > 0.8  # other knots, so not bit for bit
+    empty = x[:, 0] < 0
+    assert np.array_equal(np.asarray(found.token)[empty], expected.token[empty])
+
+
+@pytest.mark.parametrize("backend", ["torch", "jax"])
+@pytest.mark.parametrize("rule", batched.RULES)
+def test_shapes_and_inputs(rule, backend):
+    """Leading dimensions are kept, a batch of none is answered, and the inputs are not written to."""
+    p, q, x, u = problem(distinct="without" in rule)
+    arrays = on(backend, p, q, x, u)
+    before = [np.array(a.tolist()) for a in arrays]
+    whole = batched.verify(rule, *arrays)
+    folded = batched.verify(rule, *(a.reshape(3, 4, -1) for a in arrays))
+    assert tuple(folded.token.shape) == (3, 4)
+    assert np.array_equal(np.asarray(folded.token).ravel(), np.asarray(whole.token))
+    if backend == "torch":
+        assert tuple(batched.verify(rule, *(a[0] for a in arrays)).token.shape) == ()
+    assert tuple(batched.verify(rule, *(a[:0] for a in arrays)).token.shape) == (0,)
+    for a, b in zip(arrays, before, strict=True):
+        assert np.array_equal(np.array(a.tolist()), b)
+
+
+def test_jit_and_vmap():
+    p, q, x, u = on("jax", *problem())
+    plain = batched.verify("resispec", p, q, x, u)
+    jitted = jax.jit(lambda *a: batched.verify("resispec", *a))(p, q, x, u)
+    mapped = jax.vmap(lambda *a: batched.verify("resispec", *a))(p, q, x, u)
+    for found in (jitted, mapped):
+        assert np.array_equal(found.token, plain.token)
+        assert np.array_equal(found.accepted_index, plain.accepted_index)
+
+
+@pytest.mark.parametrize("backend", ["torch", "jax"])
+def test_what_is_refused(backend):
+    p, q, x, u = problem()
+    q[1, 4] = 0
+    q[1] /= q[1].sum()
+
+    def refused(message, rule="resispec", logits=False, **changed):
+        given = {"target": p, "draft": q, "tokens": x, "uniforms": u} | changed
+        step = batched.verify_logits if logits else batched.verify
+        with pytest.raises(ValueError, match=message):
+            step(rule, *on(backend, *given.values()))
+
+    def put(a, row, column, value):
+        b = a.copy()
+        b[row, column] = value
+        return b
+
+    refused("rule: 'best' is not one of", rule="best")
+    refused("target, row 1.* is negative|target, row 1: -", target=put(p, 1, 0, -0.25))
+    refused("target, row 1: nan", target=put(p, 1, 0, np.nan))
+    refused("draft, row 0: .* is the sum", draft=put(q, 0, 0, 0.9))
+    refused("tokens, row 1, entry 0: 1537 is not a token id", tokens=put(x, 1, 0, 1537))
+    refused("tokens, row 1, entry 2: 4 has probability 0 in draft", tokens=put(x, 1, 2, 4))
+    refused("comes after an absent candidate", tokens=put(x, 0, 0, -1))
+    refused("was drawn before", rule=batched.RULES[1], tokens=x * 0)
+    refused(r"uniforms, row 0, entry 1: 1.0 is not in \[0, 1\)", uniforms=put(u, 0, 1, 1))
+    refused("3 candidates need 4", uniforms=u[:, :3])
+    refused("shapes .* are needed", target=p[:1])
+    refused("integral numbers", tokens=x.astype(np.float32))
+    refused("target_logits, row 0: nan", logits=True, target=put(np.log(p), 0, 0, np.inf), draft=np.log(p))
+    refused("target_logits, row 1: nan", logits=True, target=put(np.log(p), 1, slice(None), -np.inf), draft=np.log(p))
+
+
+def test_one_library_and_a_positive_temperature():
+    p, q, x, u = problem()
+    with pytest.raises(ValueError, match="Torch tensors, or all are JAX arrays"):
+        batched.verify("resispec", torch.as_tensor(p), jnp.asarray(q), torch.as_tensor(x), torch.as_tensor(u))
+    with pytest.raises(ValueError, match="temperature"):
+        batched.verify_logits("resispec", *on("torch", p, q, x, u), temperature=0)
