@@ -34,6 +34,7 @@ FIRST_ROUND = 256
 MOST_AT_ONCE = 200_000
 _DIAGNOSED_VOCAB = 6
 _DIAGNOSIS_ROUNDS = (256, 1024, 4096)
+_ENOUGH = 10_000  # draws in all, before one known fault is named
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def draw_rounds(subject: Subject, running: list[Running], plan: Plan, began: flo
     A round doubles the draws of each case, as far as its share of the time that is left allows: a case of large
     vocabulary gets fewer draws than a small one. Sizes depend on the clock and on failures, never on what was drawn.
     """
-    rng = np.random.default_rng(plan.seed)
+    rngs = {id(state): np.random.default_rng([plan.seed, i]) for i, state in enumerate(running)}
     small = _enumerable(subject, [state.case for state in running])
     points = any(affordable(subject, case, 0.5 * plan.budget / len(small)) for case in small)
     share = 0.5 if points else 0.9  # of the budget: the rest is for noise as points, or for the search
@@ -124,7 +125,7 @@ def draw_rounds(subject: Subject, running: list[Running], plan: Plan, began: flo
                 active.remove(state)
                 continue
             started = time.monotonic()
-            _round(subject, state, size, rng)
+            _round(subject, state, size, rngs[id(state)])
             state.seconds += time.monotonic() - started
             if state.failed is not None:
                 active.remove(state)
@@ -301,9 +302,13 @@ def diagnosed(subject: Subject, running: list[Running], report: Report, plan: Pl
         for state in small:
             if state.failed is None and time.monotonic() < end:
                 _round(subject, state, size, rng)
+        if any(state.evidence.drifts() for state in small):
+            message = "the law changes between calls: it is not the same in each round of draws"
+            report.findings.append(Finding("fault", "independent draws", message))
+            return None
         seen = [(s.evidence.counts, s.evidence.law, f) for s, f in zip(small, laws, strict=True) if s.evidence.draws]
         found = diagnose(seen, describe)
-        if found is None or not found.also:
+        if (found is None or not found.also) and sum(s.evidence.draws for s in small) >= _ENOUGH:
             break
     return found
 

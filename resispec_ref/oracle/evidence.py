@@ -135,6 +135,14 @@ class Evidence:
             found["pairs"] = float(log_mixture(self._pairs.reshape(-1), np.outer(self.law, self.law).reshape(-1)))
         return found
 
+    def drifts(self) -> bool:
+        """Whether the rounds have different laws: chi-square, at 1e-9; a description, and no part of the evidence."""
+        from scipy.stats import chi2_contingency  # slow to import, and only needed where a fault is proved
+
+        table = np.array([r for r in self.rounds if r.sum() >= 100])
+        table = table[:, table.sum(0) >= 5 * max(len(table), 1)]
+        return min(table.shape) > 1 and bool(chi2_contingency(table).pvalue < 1e-9)
+
     def log_e(self) -> float:
         return log_average(list(self.logs().values()))
 

@@ -69,7 +69,7 @@ class Pace:
         self.seconds_a_row: float | None = None
 
     def note(self, rows: int, seconds: float, limit: float) -> None:
-        self.seconds_a_row = seconds / rows
+        self.seconds_a_row = min(self.seconds_a_row or seconds, seconds / rows)  # a busy machine makes some calls slow
         if rows >= self.rows and seconds < limit / 50:
             self.rows = min(4 * self.rows, _MOST_ROWS)
 
