@@ -10,15 +10,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from resispec_ref.acceptance import Verification, accepts, draw, uniforms_needed, verify
-from resispec_ref.bounds import optimal_acceptance
+from resispec_ref.bounds import optimal_acceptance, optimal_acceptance_for
 from resispec_ref.distributions import kl_divergence, law_from_logits, overlap, total_variation
 from resispec_ref.law import EmittedLaw, EstimatedLaw, emitted_law, estimated_law
+from resispec_ref.linear_programs import best_sequential_acceptance
 from resispec_ref.measure import Measurement, RuleMeasurement, measure
 from resispec_ref.pairs import Pairs, iterate_pairs, load_pairs, save_pairs
 from resispec_ref.proposal import Schedule, future_capacity, published_proxy, schedule
 from resispec_ref.residual import published_residual, shaped_residual, standard_residual
+from resispec_ref.several_drafts import PerCandidate
 from resispec_ref.validation import check_law, valid_rows
-from resispec_ref.verifiers import State, Verifier, get_verifier, verifier_names
+from resispec_ref.verifiers import Selection, State, Verifier, get_verifier, verifier_names
 
 if TYPE_CHECKING:
     from resispec_ref.oracle.report import Report
@@ -30,13 +32,16 @@ __all__ = [
     "EstimatedLaw",
     "Measurement",
     "Pairs",
+    "PerCandidate",
     "RuleMeasurement",
     "Schedule",
+    "Selection",
     "State",
     "Verification",
     "Verifier",
     "accepts",
     "audit",
+    "best_sequential_acceptance",
     "check_law",
     "draw",
     "emitted_law",
@@ -49,6 +54,7 @@ __all__ = [
     "load_pairs",
     "measure",
     "optimal_acceptance",
+    "optimal_acceptance_for",
     "overlap",
     "published_proxy",
     "published_residual",

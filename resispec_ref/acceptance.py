@@ -10,8 +10,10 @@ from array_api_compat import array_namespace, device
 from resispec_ref._arrays import Array, take
 from resispec_ref._convert import is_traced
 from resispec_ref._draw import draw
+from resispec_ref._problem import check_problem
 from resispec_ref.distributions import scalar
-from resispec_ref.validation import check_candidates, check_pair, check_tokens, check_uniforms
+from resispec_ref.several_drafts import PerCandidate
+from resispec_ref.validation import check_candidates, check_tokens, check_uniforms
 from resispec_ref.verifiers import State, Verifier, get_verifier
 
 
@@ -46,7 +48,7 @@ def verify(verifier: str | Verifier, target: Any, draft: Any, tokens: Any, unifo
     Args:
         verifier: a registry name or a `Verifier`.
         target: `(..., vocab)` law `p`.
-        draft: `(..., vocab)` law `q`.
+        draft: `(..., vocab)` law `q`, or `PerCandidate(laws)`.
         tokens: `(..., K)` candidate ids in the order of their draw. `-1` marks an absent candidate, for ragged lists:
         it
             ends the list, and the token is drawn from the residual target reached, the target itself if there is no
@@ -70,13 +72,18 @@ def verify(verifier: str | Verifier, target: Any, draft: Any, tokens: Any, unifo
     >>> int(found.token), int(found.accepted_index)
     (1, 1)
     """
-    rule = get_verifier(verifier)
-    p, q = check_pair(target, draft)
-    x = check_tokens(tokens, q, distinct=not rule.replacement)
+    rule, p, q = check_problem(verifier, target, draft)
+    several = isinstance(draft, PerCandidate)
+    x = check_tokens(tokens, q, distinct=not rule.replacement, own_laws=several)
     K = x.shape[-1]
+    laws = None if several else rule.candidate_laws(q, K)
+    if K and laws is not None:
+        check_tokens(x, laws, own_laws=True)
     u = check_uniforms(uniforms, p, needed=uniforms_needed(rule, K))
     xp = array_namespace(p, q)
-    batch = np.broadcast_shapes(*(tuple(a.shape[:-1]) for a in (p, q, x, u)))
+    batch = np.broadcast_shapes(
+        *map(tuple, (p.shape[:-1], q.shape[: -2 if several else -1], x.shape[:-1], u.shape[:-1]))
+    )
     x, u = (xp.broadcast_to(a, (*batch, a.shape[-1])) for a in (x, u))
     if rule.sequential:
         return Verification(*map(scalar, _run(rule, p, q, x, u)))

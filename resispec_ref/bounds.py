@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -11,7 +11,11 @@ from array_api_compat import array_namespace
 from resispec_ref._arrays import Array, divide, is_rational, prefix_sum, prefix_sum_from_zero, take, total
 from resispec_ref.candidate_sets import distinct_sets
 from resispec_ref.distributions import scalar
-from resispec_ref.validation import check_candidates, check_pair
+from resispec_ref.several_drafts import PerCandidate, per_candidate_bound
+from resispec_ref.validation import check_candidates, check_drafts, check_pair
+
+if TYPE_CHECKING:
+    from resispec_ref.verifiers import Verifier
 
 _CERTAIN = 36.0  # a clock of rate q rang by t with probability 1 − e^{−36}, below rounding, once q t exceeds this
 _MOST = 19  # candidates without replacement, so that what follows holds
@@ -29,7 +33,8 @@ def optimal_acceptance(target: Any, draft: Any, *, candidates: int, replacement:
 
     Args:
         target: `(..., vocab)` law `p`.
-        draft: `(..., vocab)` law `q` of the candidates.
+        draft: `(..., vocab)` law `q` of the candidates, or a law for each, `PerCandidate(laws)`: then all subsets of a
+            small vocabulary are tried, but for deterministic candidates beside one drawn.
         candidates: `K ≥ 0`.
         replacement: whether candidates are independent draws, or distinct ones drawn in sequence.
 
@@ -47,8 +52,13 @@ def optimal_acceptance(target: Any, draft: Any, *, candidates: int, replacement:
     >>> str(optimal_acceptance([F(1, 3)] * 3, [F(1, 2), F(1, 2), F(0)], candidates=2))
     '2/3'
     """
-    p, q = check_pair(target, draft)
     K = check_candidates(candidates)
+    if isinstance(draft, PerCandidate):
+        p, q = check_drafts(target, draft.laws)
+        if q.shape[-2] != K:
+            raise ValueError(f"draft: laws for {q.shape[-2]} candidates, but there are {K}")
+        return scalar(per_candidate_bound(p, q))
+    p, q = check_pair(target, draft)
     if K == 0:
         return scalar(total(p + q * 0)[..., 0] * 0)
     p, q = sort_by_ratio(p, q)
@@ -62,6 +72,21 @@ def optimal_acceptance(target: Any, draft: Any, *, candidates: int, replacement:
     else:
         escape = escape_by_race(q, K)
     return scalar(array_namespace(P).min(P + escape, axis=-1))
+
+
+def optimal_acceptance_for(rule: Verifier, target: Any, draft: Any, *, candidates: int) -> Array:
+    """`optimal_acceptance` for candidates that are drawn as `rule` has them drawn.
+
+    >>> from resispec_ref import get_verifier
+    >>> float(optimal_acceptance_for(get_verifier("spechub"), [0.5, 0.25, 0.25], [0.5, 0.5, 0.0], candidates=2))
+    0.75
+    """
+    if not isinstance(draft, PerCandidate):
+        laws = rule.candidate_laws(check_pair(target, draft)[1], check_candidates(candidates))
+        if laws is not None:
+            p, _ = check_pair(target, draft)
+            return scalar(per_candidate_bound(p, laws)) if candidates else scalar(total(p)[..., 0] * 0)
+    return optimal_acceptance(target, draft, candidates=candidates, replacement=rule.replacement)
 
 
 def sort_by_ratio(p: Array, q: Array) -> tuple[Array, Array]:

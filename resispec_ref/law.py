@@ -9,10 +9,11 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 from resispec_ref._arrays import Array, index_range, is_rational, total
+from resispec_ref._problem import check_problem
 from resispec_ref.acceptance import draw
 from resispec_ref.distributions import scalar, tv
-from resispec_ref.validation import check_candidates, check_pair
-from resispec_ref.verifiers import Selection, State, Verifier, get_verifier
+from resispec_ref.validation import check_candidates
+from resispec_ref.verifiers import Selection, State, Verifier
 
 MAX_PATHS = 2_000_000
 """Entries (`paths × vocab`) up to which `emitted_law` enumerates the rejected paths of a path-dependent rule."""
@@ -55,7 +56,8 @@ def emitted_law(verifier: str | Verifier, target: Any, draft: Any, *, candidates
     Args:
         verifier: a registry name or a `Verifier`.
         target: `(..., vocab)` law `p`.
-        draft: `(..., vocab)` law `q`; candidates are drawn from it with or without replacement, as the rule says.
+        draft: `(..., vocab)` law `q`; candidates are drawn from it with or without replacement, as the rule says. Or
+            a law for each candidate, `PerCandidate(laws)`.
         candidates: `K ≥ 0` of them.
 
     Raises:
@@ -69,9 +71,8 @@ def emitted_law(verifier: str | Verifier, target: Any, draft: Any, *, candidates
     >>> [str(v) for v in found.law], str(found.total_variation)
     (['19/42', '19/42', '2/21'], '5/21')
     """
-    rule = get_verifier(verifier)
-    p, q = check_pair(target, draft)
     K = check_candidates(candidates)
+    rule, p, q = check_problem(verifier, target, draft, K)
     vocab = p.shape[-1]
     if rule.path_dependent and vocab ** (K + 1) > MAX_PATHS:
         raise ValueError(
@@ -104,14 +105,13 @@ def estimated_law(
     >>> abs(float(found.acceptance_rate) - 0.75) <= 4 * float(found.acceptance_rate_error) + 1e-12
     True
     """
-    rule = get_verifier(verifier)
-    p, q = check_pair(target, draft)
+    K = check_candidates(candidates)
+    rule, p, q = check_problem(verifier, target, draft, K)
     if is_rational(p):
         raise ValueError("target: sampling is for floats; emitted_law gives rational laws exactly")
     if paths < 2:
         raise ValueError(f"paths: {paths} sampled paths have no standard error; give 2 or more")
     xp = array_namespace(p, q)
-    K = check_candidates(candidates)
 
     def sampled(rule: Verifier, state: State, weight: Array, left: Array) -> tuple[State, Array]:
         u = rng.random((*weight.shape[:-1], 1))

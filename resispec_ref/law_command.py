@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from resispec_ref._terminal import describe, number_text, print_table
-from resispec_ref.bounds import optimal_acceptance
+from resispec_ref.bounds import optimal_acceptance_for
 from resispec_ref.law import EmittedLaw, emitted_law
 from resispec_ref.validation import check_pair
 from resispec_ref.verifiers import Verifier, get_verifier, verifier_names
+
+_DRAFTING = {"independent": "drawn independently", "distinct": "drawn without replacement"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         p, q = [float(x) for x in p], [float(x) for x in q]  # type: ignore[misc]
     p, q = check_pair(p, q)
     found = emitted_law(rule, p, q, candidates=args.candidates)
-    bound = optimal_acceptance(p, q, candidates=args.candidates, replacement=rule.replacement)
+    bound = optimal_acceptance_for(rule, p, q, candidates=args.candidates)
     # float64: each of a few sums over the vocabulary for each candidate rounds by 2^-53 at most a token
     rounding = 8 * len(p) * (args.candidates + 1) * 2.0**-53 if args.float else 0
     exact = bool(found.total_variation <= rounding)
@@ -112,7 +114,7 @@ def _print(rule: Verifier, p: Any, q: Any, K: int, found: EmittedLaw, bound: Any
     rows = [[str(x), *map(number_text, (p[x], q[x], found.law[x], found.law[x] - p[x]))] for x in range(len(p))]
     print_table(["token", "target", "draft", "emitted", "emitted - target"], rows, right=["token"])
     each = ", ".join(map(number_text, found.acceptance_per_candidate)) or "no candidate"
-    kind = "drawn independently" if rule.replacement else "drawn without replacement"
+    kind = _DRAFTING.get(rule.drafting, f"drawn as {rule.drafting}")
     print(f"\n{rule.name}, {K} candidate{'s' * (K != 1)} {kind}")
     print(f"acceptance rate: {_both(found.acceptance_rate)}; per candidate: {each}")
     print(f"bound on exact rules: {_both(bound)}")

@@ -159,7 +159,7 @@ def _as_json(found: Measurement) -> dict[str, Any]:
 def _print_map(found: Sequence[Measurement]) -> None:
     for i, m in enumerate(found):
         print(f"{'' if i == 0 else chr(10)}temperature {m.temperature:g}, {m.candidates} candidates")
-        rules = sorted(m.rules, key=lambda r: (not r.replacement, r.acceptance_rate))
+        rules = sorted(m.rules, key=lambda r: (r.drafting != "independent", r.drafting, r.acceptance_rate))
         columns = ["rule", "candidates", "claims", "accepts", "bound", "accepts / bound", "mean TV"]
         print_table(columns, map(_map_row, rules), right=columns[3:])
     print(
@@ -173,7 +173,7 @@ def _map_row(r: RuleMeasurement) -> list[str]:
     noise = r.total_variation_noise
     return [
         r.rule,
-        "independent" if r.replacement else "distinct",
+        r.drafting,
         "exact" if r.exact else "biased",
         decimal_text(r.acceptance_rate, 4) + (f" ± {r.acceptance_rate_error:.4f}" if r.sampled else ""),
         decimal_text(r.optimal_acceptance, 4),

@@ -23,9 +23,8 @@ def plot_map(found: Sequence[Measurement], path: str | Path) -> None:
     rows = -(-len(found) // columns)
     figure = _figure(5.6 * columns + 2.6, 3.9 * rows)
     for axes, m in zip(figure.subplots(rows, columns, squeeze=False).flat, found, strict=False):
-        for replacement, style in ((True, "-"), (False, "--")):
-            kind = "independent" if replacement else "distinct"
-            for bound in {r.optimal_acceptance for r in m.rules if r.replacement == replacement}:
+        for kind, style in (("independent", "-"), ("distinct", "--")):
+            for bound in {r.optimal_acceptance for r in m.rules if r.drafting == kind}:
                 axes.axvline(bound, color=_INK, linewidth=1, linestyle=style, label=f"bound, {kind} candidates")
         for number, r in enumerate(m.rules, start=1):
             at = r.acceptance_rate, 0.0 if r.exact else r.total_variation_mean

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from resispec_ref._terminal import Progress, decimal_text, describe, print_table, progress_bar
-from resispec_ref.bounds import optimal_acceptance
+from resispec_ref.bounds import optimal_acceptance_for
 from resispec_ref.distributions import law_from_logits
 from resispec_ref.law import emitted_law, estimated_law
 from resispec_ref.pairs import Pairs, Path, iterate_pairs, pairs_shape
 from resispec_ref.validation import check_candidates
 from resispec_ref.verifiers import Verifier, get_verifier, verifier_names
 
-BASELINE = {True: "recursive-rejection", False: "recursive-rejection-without-replacement"}
-"""The rule from which the gap to the bound is counted, with and without replacement."""
+BASELINE = {"independent": "recursive-rejection", "distinct": "recursive-rejection-without-replacement"}
+"""The rule from which the gap to the bound is counted, by how candidates are drawn."""
 
 _CHUNK_ENTRIES = 2**16  # positions × width held at a time: the arrays of sampled paths are `paths` times as large
 
@@ -32,8 +32,8 @@ class RuleMeasurement:
     rule: str
     exact: bool
     """What the rule claims; nothing sampled is a proof of it."""
-    replacement: bool
-    """Whether its candidates are independent draws (with replacement), or distinct."""
+    drafting: str
+    """How its candidates are drawn: "independent" or "distinct", or in a way of the rule's own."""
     sampled: bool
     """Whether rejected paths were sampled; then the errors below are not 0."""
     acceptance_rate: float
@@ -124,8 +124,8 @@ def measure(
     wanted = min(recorded, positions or recorded)
     given = map(get_verifier, verifier_names() if verifiers is None else verifiers)
     rules = {rule.name: rule for rule in given if verifiers is not None or takes(rule, K)}
-    kinds = {rule.replacement for rule in rules.values()}
-    rules = {BASELINE[kind]: get_verifier(BASELINE[kind]) for kind in sorted(kinds, reverse=True)} | rules
+    kinds = {rule.drafting: rule for rule in rules.values()}
+    rules = {name: get_verifier(name) for kind, name in BASELINE.items() if kind in kinds} | rules
 
     parts, bounds, metadata, done = [], [], {}, 0
     for part in iterate_pairs(pairs, chunk=max(1, _CHUNK_ENTRIES // width)):
@@ -141,9 +141,9 @@ def measure(
 
     rows_of = {name: _Rows(*map(np.concatenate, zip(*(part[name] for part in parts), strict=True))) for name in rules}
     bound_of = {kind: float(np.mean(np.concatenate([bound[kind] for bound in bounds]))) for kind in kinds}
-    baseline = {kind: float(np.mean(rows_of[BASELINE[kind]].rate)) for kind in kinds}
+    baseline = {kind: float(np.mean(rows_of[name].rate)) for kind, name in BASELINE.items() if kind in kinds}
     found = [
-        _summary(rule, rows_of[name], bound_of[rule.replacement], baseline[rule.replacement])
+        _summary(rule, rows_of[name], bound_of[rule.drafting], baseline.get(rule.drafting))
         for name, rule in rules.items()
     ]
     source = (
@@ -164,8 +164,14 @@ def takes(rule: Verifier, candidates: int) -> bool:
 
 
 def _measure_part(
-    part: Pairs, rules: Sequence[Verifier], kinds: set[bool], K: int, temperature: float, paths: int, seed: int
-) -> tuple[dict[str, _Rows], dict[bool, np.ndarray]]:
+    part: Pairs,
+    rules: Sequence[Verifier],
+    kinds: dict[str, Verifier],
+    K: int,
+    temperature: float,
+    paths: int,
+    seed: int,
+) -> tuple[dict[str, _Rows], dict[str, np.ndarray]]:
     """Every rule, and the bound for every kind of candidates, on the positions of one part."""
     p = law_from_logits(part.target_logits, temperature=temperature)
     q = law_from_logits(part.draft_logits, temperature=temperature)
@@ -183,23 +189,23 @@ def _measure_part(
             c = emitted_law(rule, p, q, candidates=K)
             values = c.acceptance_rate, c.acceptance_per_candidate, c.total_variation
             rows[rule.name] = _Rows(*(x for value in values for x in (value, value * 0)))
-    return rows, {kind: optimal_acceptance(p, q, candidates=K, replacement=kind) for kind in kinds}
+    return rows, {kind: optimal_acceptance_for(rule, p, q, candidates=K) for kind, rule in kinds.items()}
 
 
-def _summary(rule: Verifier, rows: _Rows, bound: float, baseline: float) -> RuleMeasurement:
+def _summary(rule: Verifier, rows: _Rows, bound: float, baseline: float | None) -> RuleMeasurement:
     n, rate = len(rows.rate), float(np.mean(rows.rate))
-    gap = bound - baseline
+    gap = 0.0 if baseline is None else bound - baseline
     return RuleMeasurement(
         rule=rule.name,
         exact=rule.exact,
-        replacement=rule.replacement,
+        drafting=rule.drafting,
         sampled=rule.path_dependent,
         acceptance_rate=rate,
         acceptance_rate_error=float(np.sum(rows.rate_error**2) ** 0.5 / n),
         acceptance_per_candidate=np.mean(rows.per_candidate, axis=0).tolist(),
         acceptance_per_candidate_error=(np.sum(rows.per_candidate_error**2, axis=0) ** 0.5 / n).tolist(),
         optimal_acceptance=bound,
-        gap_closed=(rate - baseline) / gap if gap > 1e-12 else None,
+        gap_closed=None if baseline is None or gap <= 1e-12 else (rate - baseline) / gap,
         total_variation_mean=float(np.mean(rows.tv)),
         total_variation_worst=float(np.max(rows.tv)),
         total_variation_noise=float(np.mean(rows.tv_noise)),
@@ -292,7 +298,7 @@ def _row(r: RuleMeasurement) -> list[str]:
     noise = r.total_variation_noise
     return [
         r.rule,
-        "independent" if r.replacement else "distinct",
+        r.drafting,
         "exact" if r.exact else "biased",
         rate(r.acceptance_rate, r.acceptance_rate_error),
         *map(rate, r.acceptance_per_candidate, r.acceptance_per_candidate_error),

@@ -30,7 +30,7 @@ def plot_measurement(found: Measurement, path: str | Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    rules = sorted(found.rules, key=lambda r: (not r.replacement, r.acceptance_rate))
+    rules = sorted(found.rules, key=lambda r: (r.drafting != "independent", r.drafting, r.acceptance_rate))
     figure = Figure(figsize=(11, 1.9 + 0.42 * len(rules)), layout="constrained")
     FigureCanvasAgg(figure)
     rates, bias = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))

@@ -89,7 +89,7 @@ def future_capacity(target: Any, drafts: Any, *, iterations: int = 200) -> Array
     """Capacity `C_i = Σ_{j>i} w_j q_j` left after each candidate when the candidates have laws `q_1 … q_K` of their
     own.
 
-    A fixed point in the weights, `w_{i+1} = |max(p − Σ_{j≤i} w_j q_j, min(p, C_i))|`, reached from above by iteration.
+    A fixed point in the weights, `w_{i+1} = |max(p − Σ_{j≤i} w_j q_j, min(p, C_i))|`, approached by iteration.
     Any capacities are exact when used as `λ q = C / w`, so stopping early costs acceptance only.
     Source: section 4 of the mathematics, "different laws per candidate". Theorem: `capacity_step_exact`
     (proofs/resispec.v).
@@ -108,17 +108,21 @@ def future_capacity(target: Any, drafts: Any, *, iterations: int = 200) -> Array
     [['0', '1/2'], ['0', '0']]
     """
     p, q = check_drafts(target, drafts)
+    return array_namespace(p, q).stack(capacities(capacity_weights(p, q, iterations), q), axis=-2)
+
+
+def capacity_weights(p: Array, q: Array, iterations: int = 200) -> list[Array]:
+    """The fixed point of `future_capacity`: the probability `w_i`, `(..., 1)`, that each candidate is looked at."""
     xp = array_namespace(p, q)
     K = q.shape[-2]
     w = [total(q[..., i, :]) * total(p) for i in range(K)]
     for _ in range(iterations):
-        C = _capacities(w, q)
-        past, new = p * 0, [total(p)]
+        C = capacities(w, q)
+        past, w = p * 0, [total(p)]
         for i in range(K - 1):
             past = past + w[i] * q[..., i, :]
-            new.append(total(xp.maximum(p - past, xp.minimum(p, C[i]))))
-        w = new
-    return xp.stack(_capacities(w, q), axis=-2)
+            w.append(total(xp.maximum(p - past, xp.minimum(p, C[i]))))
+    return w
 
 
 def schedule_total(p: Array, q: Array, candidates: int) -> Array:
@@ -139,7 +143,7 @@ def schedule_total(p: Array, q: Array, candidates: int) -> Array:
 
 
 def _narrow(table: _RatioTable, level: int, low: Array, high: Array) -> tuple[Array, Array]:
-    """The part of the bracket that holds the root and in which `W − S_level(W)`, linear on the bracket, meets no knot."""
+    """The part of the bracket that holds the root and where `W − S_level(W)`, linear on the bracket, meets no knot."""
     xp = array_namespace(low)
     at_low, at_high = table.levels(low)[level], table.levels(high)[level]
     knots = table.knots.shape[-1]
@@ -186,7 +190,8 @@ class _RatioTable:
         return found
 
 
-def _capacities(w: list[Array], q: Array) -> list[Array]:
+def capacities(w: list[Array], q: Array) -> list[Array]:
+    """`C_i = Σ_{j>i} w_j q_j` for weights `w` and laws `q`, `(..., K, vocab)`."""
     ahead = [w[-1] * q[..., -1, :] * 0]
     for i in range(len(w) - 1, 0, -1):
         ahead.append(ahead[-1] + w[i] * q[..., i, :])

@@ -89,8 +89,10 @@ def check_candidates(count: Any) -> int:
     return int(count.__index__())
 
 
-def check_tokens(tokens: Any, q: Array, *, distinct: bool = False) -> Array:
+def check_tokens(tokens: Any, q: Array, *, distinct: bool = False, own_laws: bool = False) -> Array:
     """Candidate ids `(..., K)` against the draft law `q` they were drawn from; `-1` marks an absent candidate.
+
+    With `own_laws`, `q` holds a law for each candidate, `(..., K, vocab)`.
 
     Raises:
         ValueError: not integers; an id outside the vocabulary; an id of draft probability 0; a present candidate
@@ -107,14 +109,19 @@ def check_tokens(tokens: Any, q: Array, *, distinct: bool = False) -> Array:
     x = xp.astype(x, xp.int64)
     if x.ndim < 1:
         raise ValueError("tokens: shape () has no axis of candidates; the shape is (..., K)")
-    _check_broadcast(laws=q.shape[:-1], tokens=x.shape[:-1])
+    if own_laws and q.shape[-2] != x.shape[-1]:
+        raise ValueError(
+            f"tokens: {x.shape[-1]} candidates beside {q.shape[-2]} laws; give one for each law (-1, absent)"
+        )
+    _check_broadcast(laws=q.shape[: -2 if own_laws else -1], tokens=x.shape[:-1])
     if is_traced(x) or is_traced(q) or x.shape[-1] == 0:
         return x
     vocab = q.shape[-1]
     refuse((x < -1) | (x >= vocab), x, "tokens", f"is not a token id of a vocabulary of {vocab} (or -1, absent)")
     before = xp.concat([x[..., :1] * 0, x[..., :-1]], axis=-1)
     refuse((x >= 0) & (before < 0), x, "tokens", "comes after an absent candidate (-1); absent ones go last")
-    drawn = take(q, xp.where(x < 0, x * 0, x))
+    present = xp.where(x < 0, x * 0, x)
+    drawn = take(q, present[..., None])[..., 0] if own_laws else take(q, present)
     refuse((drawn <= 0) & (x >= 0), x, "tokens", "has draft probability 0, so it cannot have been drawn from draft")
     if distinct:
         earlier = xp.tril(xp.ones((x.shape[-1], x.shape[-1]), dtype=xp.int64, device=device(x)), k=-1) > 0

@@ -27,6 +27,16 @@ VARIANTS = list(variants())
 EXACT = [rule for rule in VARIANTS if rule.exact]
 
 
+def candidates_for(rule, q, x):
+    """The tokens `x`, `(..., K)`; where the rule has a candidate drawn from another law than `q`, one of that law."""
+    laws = rule.candidate_laws(np.asarray(q), x.shape[-1]) if x.shape[-1] else None
+    if laws is None:
+        return x
+    laws = np.broadcast_to(laws.astype(float), (*x.shape, laws.shape[-1]))
+    possible = np.take_along_axis(laws, np.maximum(x, 0)[..., None], axis=-1)[..., 0] > 0
+    return np.where(laws.sum(axis=-1) > 0, np.where(possible & (x >= 0), x, laws.argmax(axis=-1)), -1)
+
+
 def exact(law):
     """A list of rationals as the object array that carries them."""
     x = np.empty(len(law), dtype=object)

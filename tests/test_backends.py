@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from conftest import BACKENDS, make_backend
-from rules import VARIANTS, label
+from rules import VARIANTS, candidates_for, label
 
 import resispec_ref as rs
 from resispec_ref.verifiers import k_seq
@@ -59,7 +59,7 @@ def law_and_tokens(rule):
     def call(p, q, x, u):
         return rs.emitted_law(rule, p, q, candidates=2).law, *rs.verify(rule, p, q, x, u)
 
-    return call, (*rows(), np.array([[0, 1], [2, 3], [1, 0]]), u)
+    return call, (*rows(), candidates_for(rule, rows()[1], np.array([[0, 1], [2, 3], [1, 0]])), u)
 
 
 @pytest.mark.parametrize("library", ["numpy-read-only", "array-api-strict", "torch"])
@@ -121,6 +121,7 @@ def test_batch_shapes_of_rules(rule, of_p, of_q, library):
     assert [np.shape(a) for a in found] == [(*batch, vocab), batch, (*batch, 2), batch]
     x = np.zeros((*batch, 2), dtype=np.int64)
     x[..., 1] = min(1, vocab - 1) if rule.replacement or vocab > 1 else -1
+    x = candidates_for(rule, np.full(of_q, 1 / of_q[-1]), x)
     u = np.full((*batch, rs.uniforms_needed(rule, 2)), 0.5)
     found = rs.verify(rule, p, q, array(x), array(u))
     assert [np.shape(a) for a in found] == [batch, batch]

@@ -7,7 +7,7 @@ import pytest
 from conftest import BACKENDS, make_backend, read_only
 from hypothesis import given
 from hypothesis import strategies as st
-from rules import VARIANTS, label
+from rules import VARIANTS, candidates_for, label
 from strategies import float_pairs, uniforms
 
 import resispec_ref as rs
@@ -41,7 +41,7 @@ def test_inputs_are_not_written_to_and_the_same_call_gives_the_same_answer(name)
     given = [
         np.array([P, [0.1, 0.2, 0.7]]),
         np.array([Q, [0.3, 0.3, 0.4]]),
-        np.array([[0, 1], [2, 0]]),
+        candidates_for(rs.get_verifier(name), np.array([Q, [0.3, 0.3, 0.4]]), np.array([[0, 1], [2, 0]])),
         rng.random((2, rs.uniforms_needed(name, 2))),
     ]
     p, q, x, u = (read_only(a) for a in given)
@@ -83,6 +83,7 @@ def random_positions(rule, n, vocab, K, seed=11):
     x = np.take_along_axis(order, np.arange(K) % count, axis=-1)
     if not rule.replacement:
         x = np.where(np.arange(K) < count, x, -1)
+    x = candidates_for(rule, q, x)
     u = rng.integers(0, 64, size=(n, rs.uniforms_needed(rule, K))) / 64
     beside = np.nextafter(u, rng.integers(0, 2, size=u.shape))
     return p, q, x, np.where(rng.random(u.shape) < 0.5, u, np.abs(beside))
@@ -90,7 +91,7 @@ def random_positions(rule, n, vocab, K, seed=11):
 
 @pytest.mark.parametrize("rule", VARIANTS, ids=label)
 def test_a_row_is_answered_alike_wherever_it_stands(rule):
-    rows = random_positions(rule, 60, 5, 3)
+    rows = random_positions(rule, 20, 5, 3)
     whole = rs.verify(rule, *rows)
     for i in range(len(rows[0])):
         alone = rs.verify(rule, *(a[i] for a in rows))

@@ -18,6 +18,13 @@ from resispec_ref.verifiers.recursive_rejection_without_replacement import Recur
 from resispec_ref.verifiers.resispec import ResiSpec
 from resispec_ref.verifiers.resispec_published import ResiSpecPublished
 from resispec_ref.verifiers.resispec_without_replacement import ResiSpecWithoutReplacement
+from resispec_ref.verifiers.several_drafts import (
+    NaiveOfSeveral,
+    OptimalOfSeveral,
+    RecursiveRejectionOfSeveral,
+    ResiSpecOfSeveral,
+)
+from resispec_ref.verifiers.spechub import SpecHub
 from resispec_ref.verifiers.target_match_top_k import TargetMatchTopK
 from resispec_ref.verifiers.typical_acceptance import TypicalAcceptance
 
@@ -25,6 +32,7 @@ _RULES: tuple[type[Verifier], ...] = (
     Naive,
     RecursiveRejection,
     RecursiveRejectionWithoutReplacement,
+    SpecHub,
     KSeq,
     ResiSpec,
     ResiSpecWithoutReplacement,
@@ -39,6 +47,15 @@ _RULES: tuple[type[Verifier], ...] = (
     TargetMatchTopK,
 )
 _BY_NAME = {rule.name: rule for rule in _RULES}
+
+
+_OF_SEVERAL: dict[type[Verifier], type[Verifier]] = {
+    Naive: NaiveOfSeveral,
+    RecursiveRejection: RecursiveRejectionOfSeveral,
+    ResiSpec: ResiSpecOfSeveral,
+    Optimal: OptimalOfSeveral,
+}
+"""The same rules where each candidate has a law of its own."""
 
 
 def verifier_names() -> tuple[str, ...]:
@@ -70,4 +87,16 @@ def get_verifier(name: str | Verifier, **options: Any) -> Verifier:
         raise ValueError(f"{name}: unknown option among {', '.join(options)}; it has: {known}") from None
 
 
-__all__ = ["Selection", "State", "Verifier", "get_verifier", "verifier_names"]
+def of_several(rule: Verifier) -> Verifier:
+    """The form of `rule` for candidates with laws of their own (`PerCandidate`).
+
+    Raises:
+        ValueError: the rule takes one law for all candidates.
+    """
+    if type(rule) not in _OF_SEVERAL:
+        names = ", ".join(known.name for known in _OF_SEVERAL)
+        raise ValueError(f"draft: {rule.name} takes one law for all candidates; laws of their own are for {names}")
+    return _OF_SEVERAL[type(rule)]()
+
+
+__all__ = ["Selection", "State", "Verifier", "get_verifier", "of_several", "verifier_names"]

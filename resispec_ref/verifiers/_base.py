@@ -50,6 +50,18 @@ class Verifier(ABC):
     sequential: ClassVar[bool] = True
     """Whether a candidate is decided on without a look at those after it."""
 
+    @property
+    def drafting(self) -> str:
+        """How its candidates are drawn: "independent", "distinct", or as a name for laws of their own says."""
+        return "independent" if self.replacement else "distinct"
+
+    def candidate_laws(self, q: Array, candidates: int) -> Array | None:
+        """The law of each candidate, `(..., K, vocab)`, where the rule has them drawn from laws that it makes itself.
+
+        `None` (by default): from the draft `q`, with or without replacement.
+        """
+        return None
+
     def start(self, p: Array, q: Array, candidates: int) -> State:
         """The state before the first of `candidates` candidates."""
         return State(p + q * 0, q + p * 0)

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 from array_api_compat import array_namespace
 
-from resispec_ref._arrays import Array, take, total
+from resispec_ref._arrays import Array, total
 from resispec_ref._convert import from_host, rows_on_host
-from resispec_ref._draw import draw
-from resispec_ref.verifiers._base import Selection, State
+from resispec_ref.verifiers._base import State
+from resispec_ref.verifiers._weighted import WeightedSelection
 from resispec_ref.weights import weights_without_replacement
 
 
 @dataclass(frozen=True)
-class OptimalWithoutReplacement(Selection):
+class OptimalWithoutReplacement(WeightedSelection):
     """A pick by weights among the candidates of the higher class, if there are any, else among all.
 
         s(x) = Σ_{S ∋ x} P(S) v(x) / v(S ∩ class),    m = min(p, s),    residual (p − s)+ / |(p − s)+|.
@@ -23,8 +23,6 @@ class OptimalWithoutReplacement(Selection):
     `H` and `s ≤ p` off it. Exact for all classes and weights. Small vocabularies: sets are enumerated, rational laws
     exactly. Large ones, in floats: weights for some 90 groups of tokens, and `s` by a quadrature that is accurate to
     1e-10.
-
-    Uniforms: one for the pick, one for the acceptance, one for the residual draw.
 
     The weights are found by NumPy: laws of other array libraries are taken to the host for it, so this rule raises
     under `jax.jit` and `jax.vmap`.
@@ -52,12 +50,3 @@ class OptimalWithoutReplacement(Selection):
         present = xp.minimum(state.memory[2], state.memory[2] * 0 + candidates)
         index = xp.concat([present * 0 + i for i in range(candidates)], axis=-1)
         return xp.where(index < present, 1 / present, present * 0)
-
-    def picks(self, candidates: int) -> int:
-        return min(candidates, 1)
-
-    def pick(self, state: State, tokens: Array, uniforms: Array) -> Array:
-        weight, upper, _ = state.memory
-        xp = array_namespace(weight)
-        v, above = take(weight, tokens), take(upper, tokens)
-        return draw(xp.where(above == xp.any(above, axis=-1, keepdims=True), v, v * 0), uniforms)

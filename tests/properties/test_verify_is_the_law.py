@@ -97,6 +97,10 @@ def test_sampled_outcomes_have_the_law(rule, pair, effort):
 
 def drawn(rule, q, shape, rng):
     """Candidates as the rule's draft draws them; without replacement as the first rings of clocks of rates `q`."""
+    if (laws := rule.candidate_laws(q, shape[1])) is not None:
+        return np.stack(
+            [rng.choice(len(q), size=shape[0], p=law) if law.any() else np.full(shape[0], -1) for law in laws], axis=-1
+        )
     if rule.replacement:
         return rng.choice(len(q), size=shape, p=q)
     with np.errstate(divide="ignore"):
