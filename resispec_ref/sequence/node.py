@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -11,9 +11,12 @@ from array_api_compat import array_namespace
 from resispec_ref._arrays import Array, one_hot, total
 from resispec_ref.acceptance import draw
 from resispec_ref.law import _any_token, _every_token, _map
-from resispec_ref.verifiers import State, Verifier
+from resispec_ref.residual import check_option
+from resispec_ref.several_drafts import hub_laws
+from resispec_ref.verifiers import Selection, State, Verifier
 
-Siblings = Literal["independent", "distinct", "deterministic"]
+Siblings = Literal["independent", "distinct", "hubs", "deterministic"]
+"""Hubs are those of `spechub`: one candidate drawn off the most probable tokens, and these."""
 ABSENT = -1
 
 
@@ -35,17 +38,16 @@ def check_siblings(siblings: Siblings | None, rule: Verifier) -> Siblings:
     Raises:
         ValueError: siblings drawn in another way than the rule verifies them.
     """
-    if siblings is None:
-        return "independent" if rule.replacement else "distinct"
-    if siblings not in get_args(Siblings):
-        raise ValueError(f"siblings: {siblings!r} is not one of {', '.join(map(repr, get_args(Siblings)))}")
+    drafting = cast(Siblings, rule.drafting)
+    if siblings is None or siblings == drafting:
+        return drafting
+    check_option("siblings", siblings, Siblings)
     if siblings == "deterministic" and rule.name != "naive":
         raise ValueError(
             f"siblings: deterministic candidates have one-hot laws; verify them by 'naive', not {rule.name}"
         )
-    if siblings != "deterministic" and (siblings == "independent") != rule.replacement:
-        wanted = "independent" if rule.replacement else "distinct"
-        raise ValueError(f"siblings: {siblings}, but {rule.name} verifies {wanted} candidates")
+    if siblings != "deterministic":
+        raise ValueError(f"siblings: {siblings}, but {rule.name} verifies {drafting} candidates")
     return siblings
 
 
@@ -61,11 +63,13 @@ def draw_candidates(q: Array, uniforms: Array, siblings: Siblings) -> Array:
         best = xp.argsort(q, axis=-1, descending=True, stable=True)[:K]
         kept = np.where(xp.take(q, best) > 0, best, ABSENT)
         return np.concatenate([kept, np.full(K - kept.shape[0], ABSENT)]).astype(np.int64)
+    hubs = hub_laws(q, K) if siblings == "hubs" and K else None
     found = np.full(K, ABSENT, dtype=np.int64)
     for i in range(K):
-        if not total(q)[0] > 0:
+        mass = q if hubs is None else hubs[i]
+        if not total(mass)[0] > 0:
             break
-        found[i] = draw(q, uniforms[i : i + 1])
+        found[i] = draw(mass, uniforms[i : i + 1])
         if siblings == "distinct":
             q = xp.where(one_hot(xp.asarray(found[i]), q.shape[-1]), q * 0, q)
     return found
@@ -83,8 +87,8 @@ def node_law(
 ) -> NodeLaw:
     """The exact law of verifying `candidates` siblings drawn from `q` against `p`, `(..., vocab)` laws.
 
-    A rule that looks at all candidates at once does not see their order; its accepted mass is divided evenly among
-    them. That is right for independent candidates; of distinct ones only the sum is (`walk_law` refuses where that
+    A rule that looks at all candidates at once does not see their order; its accepted mass is divided among them by
+    `shares`. That is right for independent candidates; of distinct ones only the sum is (`walk_law` refuses where that
     would matter).
 
     A path-dependent rule is followed along every sequence of rejected tokens, or along `paths` sampled from `rng`: then
@@ -103,21 +107,28 @@ def node_law(
     state = _map(lambda x: xp.repeat(x[..., None, :], copies, axis=-2), rule.start(p, q, candidates))
     weight = (total(state.target * 0) + 1) / copies
     branch = _any_token if not rule.path_dependent else _every_token if paths is None else _sampled(rng)
-    accepted, extra = [], p * 0 + q * 0
-    for _ in range(rule.steps(candidates)):
-        m = rule.accepted(state)
+    extra = p * 0 + q * 0
+    accepted = [extra] * candidates
+
+    def finish(state: State, drawn: Array) -> None:
+        """No candidate is left: a token is drawn, and counts as accepted where the rule lets it land on a candidate."""
+        nonlocal extra
+        position = rule.matched(state) if candidates else None
+        for i in range(candidates if position is not None else 0):
+            landed = xp.where(position == i, drawn, drawn * 0)
+            accepted[i] = accepted[i] + xp.sum(landed, axis=-2)
+            drawn = drawn - landed
+        extra = extra + xp.sum(drawn, axis=-2)
+
+    for step in range(rule.steps(candidates)):
         exhausted = total(state.proposal) <= 0
-        extra = extra + xp.sum(weight * xp.where(exhausted, state.target, state.target * 0), axis=-2)
-        accepted.append(xp.sum(weight * m, axis=-2))
-        state, weight = branch(rule, state, weight, state.proposal - m)
-    if len(accepted) < candidates:  # one step for all candidates, each as likely as the others to be the one picked
-        accepted = [accepted[0] / candidates] * candidates
-    last, position = weight * state.target, rule.matched(state)
-    if position is not None:  # the last draw counts as accepted where it lands on a candidate
-        landed = [xp.where(position == i, last, last * 0) for i in range(candidates)]
-        accepted = [m + xp.sum(more, axis=-2) for m, more in zip(accepted, landed, strict=True)]
-        last = last - sum(landed)
-    extra = extra + xp.sum(last, axis=-2)
+        finish(state, weight * xp.where(exhausted, state.target, state.target * 0))
+        m = weight * rule.accepted(state)
+        shares = rule.shares(state, candidates) if isinstance(rule, Selection) else None
+        for i in [step] if shares is None else range(candidates):
+            accepted[i] = accepted[i] + xp.sum(m if shares is None else m * shares[..., i : i + 1], axis=-2)
+        state, weight = branch(rule, state, weight, state.proposal - rule.accepted(state))
+    finish(state, weight * state.target)
     return NodeLaw(xp.stack(accepted, axis=-2) if accepted else extra[..., None, :][..., :0, :], extra)
 
 

@@ -18,7 +18,12 @@ with the target's law; so the parent's first token, `⊥` included, has the law 
 With recursive rejection and one child a node this is block verification; on trees without replacement it is traversal
 verification. Lifting every other sequential rule is this project's own. A node reached with weight `b` emits the share
 `b` only, so its candidates have to cover less of the target: given that a child is kept, its own children are accepted
-at least as often as by the walk from the root, `|min(b p, q)| / b ≥ |min(p, q)|` for recursive rejection.
+at least as often as by the walk from the root, `|min(b p, q)| / b ≥ |min(p, q)|` for recursive rejection. On every
+random model tried, recursive rejection of either kind and `resispec` accept at least as much as by the walk (a test,
+not a proof, beyond chains). A last draw that lands on a candidate counts as the extra token here, since what is below
+that candidate was looked at before.
+
+What is open: rules that pick among all candidates at once, and which rule is best over a whole tree.
 
 Source: Sun et al. 2024 (arXiv 2403.10444); Weng et al. 2025 (arXiv 2505.12398), for recursive rejection.
 """

@@ -5,13 +5,19 @@ import textwrap
 from fractions import Fraction
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 from strategies import laws
 
+from resispec_ref.measure import takes
 from resispec_ref.sequence import ToyModel
 from resispec_ref.verifiers import get_verifier, verifier_names
 
 RULES = tuple(name for name in verifier_names() if get_verifier(name).exact)
+FEWER = settings(max_examples=settings.default.max_examples // 2)
+"""For tests over all rules, whose examples are whole trees."""
+COUNTS = {name: tuple(k for k in (1, 2, 3) if takes(get_verifier(name), k)) for name in RULES}
+"""How many candidates a rule may be given: some are for two only."""
 SEQUENTIAL = tuple(name for name in RULES if get_verifier(name).sequential)
 
 

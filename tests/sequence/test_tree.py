@@ -7,7 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from intervals import law_of
-from models import RULES, SEQUENTIAL, accepted_length, as_objects, model_pairs, mutated, random_model, rows_of
+from models import (
+    COUNTS,
+    FEWER,
+    RULES,
+    SEQUENTIAL,
+    accepted_length,
+    as_objects,
+    model_pairs,
+    mutated,
+    random_model,
+    rows_of,
+)
 
 from resispec_ref import emitted_law, optimal_acceptance
 from resispec_ref.sequence import (
@@ -32,16 +43,19 @@ from resispec_ref.verifiers import get_verifier
 
 
 @st.composite
-def trees(draw, max_depth=3, max_children=3, max_nodes=8):
-    """Any shape: ragged, with one child or several a node, also empty."""
-    parents, levels = [], [0]
-    for j in range(draw(st.integers(0, max_nodes))):
-        parent = draw(st.integers(-1, j - 1))
-        if levels[parent + 1] < max_depth and parents.count(parent) < max_children:
-            parents.append(parent)
-            levels.append(levels[parent + 1] + 1)
-        else:
-            break
+def trees(draw, rule="naive", max_depth=3, max_children=3, max_nodes=8):
+    """Shapes that `rule` can verify: ragged or empty; complete where it may pick any of distinct siblings."""
+    counts = [k for k in COUNTS[rule] if k <= max_children]
+    if not (get_verifier(rule).sequential or get_verifier(rule).replacement):
+        branching = draw(st.lists(st.sampled_from(counts), max_size=max_depth))
+        return complete_tree(branching[:2] if len(branching) * max(branching, default=0) > max_nodes else branching)
+    parents, levels, node = [], {-1: 0}, -1
+    while node < len(parents):
+        count = draw(st.sampled_from((0, *counts))) if levels[node] < max_depth else 0
+        for _ in range(count if len(parents) + count <= max_nodes else 0):
+            levels[len(parents)] = levels[node] + 1
+            parents.append(node)
+        node += 1
     return Tree(parents)
 
 
@@ -71,9 +85,10 @@ def expanded_on_the_way(rule, target, draft, tree, siblings, end=None):
 
 
 @pytest.mark.parametrize("rule", RULES)
+@FEWER
 @given(data=st.data())
 def test_the_walk_has_the_targets_joint_law(rule, data):
-    tree = data.draw(trees())
+    tree = data.draw(trees(rule))
     target, draft = data.draw(model_pairs(tree.depth + 1, ends=True))
     law = walk_law(rule, target, draft, tree, end=target.end)
     assert completed(law, target, tree.depth + 1) == joint_law(target, tree.depth + 1)
@@ -91,6 +106,8 @@ def test_deterministic_siblings(data):
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("branching", [(3, 3, 3), (3, 2, 1)])
 def test_complete_trees_of_depth_three(rule, branching):
+    if not set(branching) <= set(COUNTS[rule]):
+        branching = (2, 2, 2)
     tree, target, draft = complete_tree(branching), random_model(3, 3, 4), random_model(4, 3, 4)
     joint = completed(walk_law(rule, target, draft, tree), target, 4)
     assert joint == joint_law(target, 4)
@@ -170,7 +187,7 @@ def test_a_fault_in_the_walk_is_seen(fault, intervals, monkeypatch):
 def test_expanding_on_the_way_changes_nothing(rule, effort):
     """The same uniforms, the same tokens, on float models with contexts."""
     rng = np.random.default_rng(0)
-    tree = complete_tree((3, 2, 2))
+    tree = complete_tree((3, 2, 2) if 3 in COUNTS[rule] else (2, 2, 2))
     target, draft = (NGram(rng.dirichlet(np.full(4, 0.5), size=(4, 4))) for _ in range(2))
     kind = check_siblings(None, get_verifier(rule))
     noise = verification_noise(get_verifier(rule), tree)
@@ -185,7 +202,7 @@ def test_expanding_on_the_way_changes_nothing(rule, effort):
 def test_the_law_of_a_node_adds_up_to_the_emitted_law(data):
     rule = get_verifier(data.draw(st.sampled_from((*RULES, "resispec-published"))))
     target, draft = data.draw(model_pairs(1))
-    p, q, K = target.law(()), draft.law(()), data.draw(st.integers(0, 3))
+    p, q, K = target.law(()), draft.law(()), data.draw(st.sampled_from((0, *COUNTS.get(rule.name, (1, 2, 3)))))
     found = node_law(rule, p, q, K, check_siblings(None, rule))
     whole = emitted_law(rule, p, q, candidates=K)
     assert (found.accepted.sum(axis=0) + found.extra == whole.law).all()
@@ -193,23 +210,25 @@ def test_the_law_of_a_node_adds_up_to_the_emitted_law(data):
 
 
 @pytest.mark.parametrize("rule", [name for name in RULES if get_verifier(name).replacement])
+@FEWER
 @given(data=st.data())
 def test_no_exact_rule_is_above_the_bound_of_its_nodes(rule, data):
     """Depth 1: the bound of T10. Deeper: what a rule that attains it everywhere would accept at most."""
-    K = data.draw(st.integers(1, 3))
+    K = data.draw(st.sampled_from(COUNTS[rule]))
     target, draft = data.draw(model_pairs(2))
     found = expected_accepted_length(rule, target, draft, complete_tree((K,)))
     assert found <= optimal_acceptance(target.law(()), draft.law(()), candidates=K)
 
 
 @pytest.mark.parametrize("rule", SEQUENTIAL)
+@FEWER
 @given(data=st.data())
 def test_a_traversal_has_the_targets_joint_law(rule, data):
-    tree = data.draw(trees(max_depth=2, max_children=2, max_nodes=4))
+    tree = data.draw(trees(rule, max_depth=2, max_children=2, max_nodes=4))
     target, draft = data.draw(model_pairs(tree.depth + 1, ends=True))
     law = traversal_law(rule, target, draft, tree, end=target.end)
     assert completed(law, target, tree.depth + 1) == joint_law(target, tree.depth + 1)
-    if rule == "recursive-rejection":
+    if rule in ("recursive-rejection", "recursive-rejection-without-replacement", "resispec"):
         assert accepted_length(law) >= expected_accepted_length(rule, target, draft, tree, end=target.end)
 
 
