@@ -72,7 +72,7 @@ def test_rules(rule, library):
         np.testing.assert_allclose(xp.numpy(a), b, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("name", [name for name in rs.verifier_names() if rs.get_verifier(name).sequential])
+@pytest.mark.parametrize("name", [name for name in rs.verifier_names() if not rs.get_verifier(name).on_host])
 def test_rules_compiled(name, monkeypatch):
     """Under `jit`; K-SEQ with a rougher `ρ`, which compiles sooner."""
     monkeypatch.setitem(k_seq._BISECTIONS, "float", 6)
@@ -82,7 +82,7 @@ def test_rules_compiled(name, monkeypatch):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("name", [name for name in rs.verifier_names() if not rs.get_verifier(name).sequential])
+@pytest.mark.parametrize("name", [name for name in rs.verifier_names() if rs.get_verifier(name).on_host])
 def test_rules_made_on_the_host_say_so(name):
     xp, (call, arrays) = make_backend("jax-jit"), law_and_tokens(rs.get_verifier(name))
     with pytest.raises(ValueError, match=rf"{name}: computed by NumPy on the host; call it outside of jax\.jit"):

@@ -7,6 +7,7 @@ from typing import Any
 from resispec_ref.verifiers._base import Selection, State, Verifier
 from resispec_ref.verifiers.constant_threshold import ConstantThreshold
 from resispec_ref.verifiers.ears import Ears
+from resispec_ref.verifiers.importance_weighted import ImportanceWeighted
 from resispec_ref.verifiers.k_seq import KSeq
 from resispec_ref.verifiers.lenience import Lenience
 from resispec_ref.verifiers.mixture import Mixture
@@ -34,6 +35,7 @@ _RULES: tuple[type[Verifier], ...] = (
     RecursiveRejectionWithoutReplacement,
     SpecHub,
     KSeq,
+    ImportanceWeighted,
     ResiSpec,
     ResiSpecWithoutReplacement,
     Optimal,

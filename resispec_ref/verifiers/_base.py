@@ -49,6 +49,8 @@ class Verifier(ABC):
     """Whether the state after a rejection depends on which token was rejected."""
     sequential: ClassVar[bool] = True
     """Whether a candidate is decided on without a look at those after it."""
+    on_host: ClassVar[bool] = False
+    """Whether NumPy computes it, whatever library the laws come from; it raises under `jax.jit` then."""
 
     @property
     def drafting(self) -> str:

@@ -38,6 +38,7 @@ class Optimal(Selection):
     name = "optimal"
     source = "this project; bound of Sun et al. 2023"
     exact = True
+    on_host = True
 
     groups: int | None = None
 

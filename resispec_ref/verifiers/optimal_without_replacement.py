@@ -34,6 +34,7 @@ class OptimalWithoutReplacement(WeightedSelection):
     name = "optimal-without-replacement"
     source = "this project; bound of Hu et al. 2025"
     exact = True
+    on_host = True
     replacement = False
 
     def start(self, p: Array, q: Array, candidates: int) -> State:
