@@ -34,7 +34,7 @@ extensions = [
     "lab",
     "mathml",
 ]
-exclude_patterns = ["_build", "lab/*"]
+exclude_patterns = ["_build", "lab/*", "findings/recorded/*"]
 nitpicky = False
 
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
@@ -80,3 +80,15 @@ html_theme_options = {
 }
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+
+
+def setup(app):
+    """What several pages show is measured once, before the pages are executed by two processes."""
+    import page
+
+    def measure(app):
+        if app.builder.format == "html" and app.config.nb_execution_mode != "off":
+            os.environ["RESISPEC_DOCS_KEY"] = page.sources_key()
+            page.measured(3)
+
+    app.connect("builder-inited", measure)

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import numpy as np
 from page import DARK, LIGHT, measured, picture
+from tree_tables import recorded_rows
 
 import resispec_ref as rs
 from resispec_ref.measure import Measurement
 from resispec_ref.sequence import complete_tree, expected_accepted_length
+from resispec_ref.sequence.tables import TREES
 
 EVERY = 4  # of the recorded positions, where many numbers of candidates are computed
 
@@ -77,18 +79,26 @@ def bias_map(figure, colours, *, found: Measurement):
     """Total variation from the target against acceptance: exact rules lie on the axis, left of their bound."""
     axes = figure.subplots()
     numbered = sorted(found.rules, key=lambda r: (not r.exact, r.acceptance_rate))
-    for replacement, marker, style in [(True, "o", "-"), (False, "D", "--")]:
-        rules = [(n, r) for n, r in enumerate(numbered, 1) if r.replacement == replacement]
+    left = sorted(r.acceptance_rate for r in numbered)[1] - 0.02  # target matching accepts far less than all others
+    styles = {"independent": ("o", "-"), "distinct": ("D", "--")}
+    for kind in dict.fromkeys(["independent", "distinct", *(rs.get_verifier(r.rule).drafting for r in numbered)]):
+        marker, style = styles.get(kind, ("s", ":"))
+        rules = [(n, r) for n, r in enumerate(numbered, 1) if rs.get_verifier(r.rule).drafting == kind]
         if not rules:
             continue
-        bound, kind = rules[0][1].optimal_acceptance, "independent" if replacement else "distinct"
+        bound = rules[0][1].optimal_acceptance
         axes.axvline(bound, color=colours["ink"], linestyle=style, linewidth=1.4, label=f"bound, {kind} candidates")
         for n, r in rules:
             colour = colours["accepted" if r.exact else "missing"]
             y = 0 if r.exact else r.total_variation_mean
-            axes.scatter(r.acceptance_rate, y, marker=marker, s=150, color=colour, zorder=3, clip_on=False)
-            axes.text(r.acceptance_rate, y, n, ha="center", va="center", fontsize=8, color=colours["page"], zorder=4)
-            axes.scatter([], [], marker=marker, color=colour, label=f"{n}  {r.rule}" + ("" if r.exact else " (biased)"))
+            note = "" if r.exact else " (biased)"
+            if r.acceptance_rate < left:
+                note += f" ← at {r.acceptance_rate:.2f}"
+            else:
+                axes.scatter(r.acceptance_rate, y, marker=marker, s=130, color=colour, zorder=3, clip_on=False)
+                at = (r.acceptance_rate, y)
+                axes.text(*at, n, ha="center", va="center", fontsize=7.5, color=colours["page"], zorder=4)
+            axes.scatter([], [], marker=marker, color=colour, label=f"{n}  {r.rule}{note}")
     handles, labels = axes.get_legend_handles_labels()
     order = sorted(range(len(labels)), key=lambda i: int(labels[i].split()[0]) if labels[i][0].isdigit() else 99)
     axes.legend(
@@ -99,6 +109,7 @@ def bias_map(figure, colours, *, found: Measurement):
         fontsize=9,
     )
     axes.set_ylim(0, max(0.1, 1.15 * max((r.total_variation_mean for r in found.rules if not r.exact), default=0)))
+    axes.set_xlim(left, 1)
     axes.set_xlabel(f"acceptance rate, {found.candidates} candidates")
     axes.set_ylabel("total variation from the target")
 
@@ -153,6 +164,40 @@ def length_by_tree(figure, colours, *, target, draft):
     axes.set_ylim(0, None)
     axes.legend(loc="lower left")
     axes.grid(axis="x", visible=False)
+
+
+MARKS = {
+    "recursive-rejection": ("missing", "o"),
+    "recursive-rejection-without-replacement": ("draft", "D"),
+    "resispec-published": ("quiet", "v"),
+    "resispec": ("accepted", "s"),
+    "optimal": ("ink", "^"),
+}
+
+
+def recorded_lengths(figure, colours, *, temperature: float = 1.0):
+    """Accepted length by tree on a language model, a panel for each draft; biased rules are hollow."""
+    rows = [r for r in recorded_rows() if r.temperature == temperature]
+    drafts = list(dict.fromkeys(r.models for r in rows))
+    panels = figure.subplots(1, len(drafts), sharey=True, squeeze=False)[0]
+    for axes, draft in zip(panels, drafts, strict=True):
+        mine = [r for r in rows if r.models == draft]
+        trees = [tree for tree in TREES if any(r.tree == tree for r in mine)]
+        for i, (rule, (colour, marker)) in enumerate(MARKS.items()):
+            found = [r for r in mine if r.rule == rule]
+            x = [trees.index(r.tree) + 0.13 * (i - 2) for r in found]
+            face = colours[colour] if found and found[0].exact else "none"
+            axes.errorbar(
+                x, [r.accepted_length for r in found], [r.half_width for r in found], linestyle="none", marker=marker,
+                color=colours[colour], markerfacecolor=face, label=rule,
+            )  # fmt: skip
+        axes.set_xticks(range(len(trees)), trees)
+        axes.set_xlim(-0.5, len(trees) - 0.5)
+        axes.set_ylim(0, None)
+        axes.set_title(f"draft: {draft.replace('without', 'without layers')}", fontsize=10)
+        axes.grid(axis="x", visible=False)
+    panels[0].set_ylabel("accepted length")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
 
 
 def main(directory: str) -> None:

@@ -87,14 +87,20 @@ def picture(draw: Callable, colours: dict[str, str], size: tuple[float, float], 
         return out.getvalue()
 
 
-def measured(candidates: int, **options) -> Measurement:
-    """`resispec_ref.measure` on the embedded recording; pages that ask for the same share one computation a build.
-
-    Kept in `_build` under the sources' hash, so that a change of the package is never missed.
-    """
+def sources_key() -> str:
+    """A hash of the package's sources, so that what was measured with other sources is never shown."""
     sources = sorted(Path(resispec_ref.__file__).parent.rglob("*.py"))
-    text = json.dumps([candidates, options]) + "".join(map(Path.read_text, sources))
-    file = CACHE / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
+    return hashlib.sha256("".join(map(Path.read_text, sources)).encode()).hexdigest()[:16]
+
+
+def measured(candidates: int, **options) -> Measurement:
+    """`resispec_ref.measure` on the embedded recording; pages that ask for the same share one computation.
+
+    Kept in `_build` under the hash of the sources, which a build takes once, when it starts (`conf.py`).
+    """
+    key = os.environ.get("RESISPEC_DOCS_KEY") or sources_key()
+    name = "-".join([key, str(candidates), *(f"{k}{v}" for k, v in sorted(options.items()))])
+    file = CACHE / f"{name}.json"
     if not file.exists():
         found = measure(candidates=candidates, **options)
         CACHE.mkdir(parents=True, exist_ok=True)

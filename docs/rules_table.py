@@ -25,11 +25,11 @@ def rules_table() -> HTML:
             f"<code>{name}</code>",
             rule.source,
             "exact" if rule.exact else "<b>lossy</b>",
-            "independent" if rule.replacement else "distinct",
+            rule.drafting,
             "in turn" if getattr(rule, "sequential", True) else "at all",
             f"{r.acceptance_rate:.4f}" if r else "",
             f"{r.optimal_acceptance:.4f}" if r else "",
-            f"{cost[name]:.1f}" if name in cost else "",
+            f"{cost[name]:.3g}" if name in cost else "",
         ])  # fmt: skip
 
     def line(cells, tag="td"):
@@ -45,12 +45,15 @@ def costs() -> dict[str, float]:
     pairs = rs.load_pairs()
     p, q = (rs.law_from_logits(x[::EVERY]) for x in (pairs.target_logits, pairs.draft_logits))
     rng = np.random.default_rng(0)
-    drawn = np.argsort(-np.log(rng.random(q.shape)) / np.maximum(q, 1e-300), axis=-1)[:, :CANDIDATES]  # distinct
     seconds = {}
     for name in rs.verifier_names():
         rule = rs.get_verifier(name)
         if not takes(rule, CANDIDATES):
             continue
+        laws = rule.candidate_laws(q, CANDIDATES)
+        drawn = drawn_from(q, rng, CANDIDATES)
+        if laws is not None:
+            drawn = np.concatenate([drawn_from(laws[:, i], rng, 1) for i in range(CANDIDATES)], axis=-1)
         u = rng.random((len(p), rs.uniforms_needed(rule, CANDIDATES)))
         runs = []
         for _ in range(5):
@@ -59,6 +62,11 @@ def costs() -> dict[str, float]:
             runs.append(time.perf_counter() - start)
         seconds[name] = min(runs)
     return {name: s / seconds["recursive-rejection"] for name, s in seconds.items()}
+
+
+def drawn_from(q: np.ndarray, rng: np.random.Generator, count: int) -> np.ndarray:
+    """Distinct tokens, by a race of exponential clocks: candidates that rules of either kind take."""
+    return np.argsort(-np.log(rng.random(q.shape)) / np.maximum(q, 1e-300), axis=-1)[:, :count]
 
 
 def formulas() -> Markdown:

@@ -9,32 +9,38 @@ from IPython.display import Markdown
 import resispec_ref as rs
 from resispec_ref.sequence.tables import TREES, Row, ngram_rows
 
-RECORDED = Path(__file__).parent / "findings" / "decode-tables.json"
-"""Printed by `resispec decode --tables --json`."""
+RECORDED = Path(__file__).parent / "findings" / "recorded"
+"""Files `decode-*.json`, printed by `resispec decode --tables --json`."""
 
 
 def ngram_table(temperature: float) -> Markdown:
     return table(ngram_rows("\n".join(rs.load_pairs().metadata["texts"]), temperature), f"temperature {temperature:g}")
 
 
+def recorded_rows() -> list[Row]:
+    """What was recorded of the language model and its drafts."""
+    files = sorted(RECORDED.glob("decode-*.json"))
+    rows = [Row(**row) for file in files for row in json.loads(file.read_text())]
+    return [r for r in rows if r.models.startswith("without")]
+
+
 def recorded_table(temperature: float) -> Markdown:
-    rows = [Row(**row) for row in json.loads(RECORDED.read_text())]
-    models = [r for r in rows if r.models.startswith("without") and r.temperature == temperature]
-    return table(models, f"temperature {temperature:g}")
+    return table([r for r in recorded_rows() if r.temperature == temperature], f"temperature {temperature:g}")
 
 
 def table(rows: Iterable[Row], caption: str) -> Markdown:
     """A row for each draft and rule, a column for each tree: length, its ratio to recursive rejection, and the bias."""
     found = list(rows)
-    lines = [f"| {caption} | " + " | ".join(TREES) + " | bias |", "|---|" + "--:|" * (len(TREES) + 1)]
+    trees = [tree for tree in TREES if any(r.tree == tree for r in found)]
+    lines = [f"| {caption} | " + " | ".join(trees) + " | bias |", "|---|" + "--:|" * (len(trees) + 1)]
     for draft in dict.fromkeys(r.models for r in found):
-        lines.append(f"| **draft: {draft}** |" + " |" * (len(TREES) + 1))
+        lines.append(f"| **draft: {draft}** |" + " |" * (len(trees) + 1))
         for rule in dict.fromkeys(r.rule for r in found):
             cells = {r.tree: r for r in found if (r.models, r.rule) == (draft, rule)}
             biases = [r.bias for r in cells.values() if r.bias is not None]
             exact = next(iter(cells.values())).exact
             bias = "0" if exact else f"{min(biases):.2f} to {max(biases):.2f}" if biases else ""
-            texts = " | ".join(cell(cells.get(tree)) for tree in TREES)
+            texts = " | ".join(cell(cells.get(tree)) for tree in trees)
             lines.append(f"| `{rule}` | {texts} | {bias if exact else f'**{bias}**'} |")
     return Markdown("\n".join(lines))
 

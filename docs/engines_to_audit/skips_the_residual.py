@@ -1,5 +1,3 @@
-
-
 def verify(target, draft, candidates, rng):
     """Laws (V,), candidates (K,) drawn from draft, a NumPy generator; returns the emitted token."""
     for x in candidates:

@@ -4,12 +4,14 @@ import inspect
 import re
 
 import pytest
+from sphinx_and_chromium import DOCS
+
+import resispec_gpu
 import resispec_ref
 import resispec_ref.oracle
 import resispec_ref.sequence
-from sphinx_and_chromium import DOCS
 
-MODULES = [resispec_ref, resispec_ref.sequence, resispec_ref.oracle]
+MODULES = [resispec_gpu, resispec_ref, resispec_ref.sequence, resispec_ref.oracle]
 PUBLIC = [(module.__name__, name) for module in MODULES for name in module.__all__]
 TEXT = "\n".join(page.read_text() for page in (DOCS / "reference").glob("*.md"))
 DOCUMENTED = {name.split(".")[-1] for name in re.findall(r"auto(?:function|class|data):: ([\w.]+)", TEXT)}
