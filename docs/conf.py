@@ -1,4 +1,4 @@
-"""Sphinx: `python -m sphinx -W --keep-going docs docs/_build/html`, from the root of the repository.
+"""Sphinx: `python -m sphinx -W --keep-going -j 2 docs docs/_build/html`, from the root of the repository.
 
 Pages with code are executed at every build. While writing, `-D nb_execution_mode=cache` runs only what changed.
 """
