@@ -98,10 +98,8 @@ def main() -> None:
     for subject in SUBJECTS:
         report = subject.audit(60.0)
         deviations = "; ".join(engines.deviations(subject.name)) if subject.points else "not looked at"
-        print(
-            f"| {subject.name} | {subject.version} | {report.verdict} | {ruled_out(report)} | {deviations or 'none found'} |",
-            flush=True,
-        )
+        row = (subject.name, subject.version, report.verdict, ruled_out(report), deviations or "none found")
+        print(f"| {' | '.join(row)} |", flush=True)
 
 
 if __name__ == "__main__":
