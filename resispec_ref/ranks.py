@@ -64,10 +64,13 @@ def make_ranks(p: np.ndarray, q: np.ndarray, candidates: int, groups: int | None
     pieces = shadow_cut(_padded([s.length for s in sets]), _padded([s.mass for s in sets]), candidates)
     rows = []
     for s, b, start, size, owner in zip(sets, q, *pieces, strict=True):
-        used = size > 0
-        settle = _settle_exactly if b.dtype == object else _settle
-        share, start, size = settle(s, b, start[used], size[used], owner[used])
-        sums = partial(_sums, owner[used], sets=len(s.length))
+        start, size, owner = (x[size > 0] for x in (start, size, owner))
+        if b.dtype == object:
+            s = _without_empty_classes(s)
+            share, start, size, owner = _settle_exactly(s, b, start, size, owner)
+        else:
+            share, start, size = _settle(s, b, start, size, owner)
+        sums = partial(_sums, owner, sets=len(s.length))
         length, mass = sums(size), sums((start + size) ** candidates - start**candidates)
         ratio = np.append(mass / np.where(length > 0, length, 1), 0)
         mixed = share * ratio[s.lower] + (1 - share) * ratio[s.lower + 1]
@@ -144,6 +147,11 @@ def _ratio(p: np.ndarray, q: np.ndarray) -> np.ndarray:
         return p / q
 
 
+def _without_empty_classes(sets: Sets) -> Sets:
+    classes, class_of = np.unique(sets.class_of, return_inverse=True)
+    return sets._replace(class_of=class_of, lower=sets.lower[classes], share=sets.share[classes])
+
+
 def _settle(
     sets: Sets, q: np.ndarray, start: np.ndarray, size: np.ndarray, owner: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -152,10 +160,11 @@ def _settle(
 
 def _settle_exactly(
     sets: Sets, q: np.ndarray, start: np.ndarray, size: np.ndarray, owner: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Shares, starts and sizes as rationals: the floats', but the largest size of each set makes up its exact length.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Shares, starts and sizes as rationals, and owners: the largest size of each set makes up its exact length.
 
-    Starts follow from the sizes, in the order that the pieces have, so that the pieces cover `[0, 1]`.
+    Starts follow from the sizes, in the order that the pieces have, so that the pieces cover `[0, 1]`. A set too small
+    for floats has no piece among theirs and gets one at the end.
     """
     number = type(q[0])
 
@@ -165,6 +174,11 @@ def _settle_exactly(
     share, classes = rational(sets.share), _sums(sets.class_of, q, len(sets.lower))
     length = _sums(sets.lower, classes * share, len(sets.length) + 1)
     length = length + _sums(sets.lower + 1, classes * (1 - share), len(sets.length) + 1)
+    missing = np.setdiff1d(np.flatnonzero(length > 0), owner)
+    by_set = np.argsort(np.append(owner, missing), kind="stable")
+    start = np.append(start, np.ones(len(missing)))[by_set]
+    size = np.append(size, np.zeros(len(missing)))[by_set]
+    owner = np.append(owner, missing)[by_set]
     exact = rational(size)
     for owned in (np.flatnonzero(owner == n) for n in np.unique(owner)):
         largest = owned[np.argmax(size[owned])]
@@ -175,7 +189,7 @@ def _settle_exactly(
     order = np.argsort(start, kind="stable")
     starts = np.empty_like(exact)
     starts[order] = np.cumsum(exact[order]) - exact[order]
-    return share, starts, exact
+    return share, starts, exact, owner
 
 
 def _sums(index: np.ndarray, x: np.ndarray, sets: int) -> np.ndarray:

@@ -179,9 +179,14 @@ def get_proxy(p, q, x0, spread="proportional", budget="rejected-mass"):
 
 
 def optimal_by_flow(p, q, K, replacement=True):
+    """The bound by max-flow, for candidates of one law."""
+    return flow(p, candidate_tuples((independent if replacement else distinct)(q), K))
+
+
+def flow(p, tuples):
     """The most mass that sets of candidates can send to their own tokens: max-flow with integer capacities."""
     sets = {}
-    for xs, chance in candidate_tuples((independent if replacement else distinct)(q), K):
+    for xs, chance in tuples:
         sets[frozenset(xs)] = sets.get(frozenset(xs), 0) + chance
     scale = math.lcm(*(v.denominator for v in itertools.chain(p, sets.values())))
     graph = networkx.DiGraph()

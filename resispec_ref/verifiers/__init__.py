@@ -80,13 +80,15 @@ def get_verifier(name: str | Verifier, **options: Any) -> Verifier:
     """
     if isinstance(name, Verifier) and not options:
         return name
-    if name not in _BY_NAME:
+    if not isinstance(name, str) or name not in _BY_NAME:
         raise ValueError(f"verifier: {name!r} is not one of {', '.join(_BY_NAME)}")
+    known = getattr(_BY_NAME[name], "__dataclass_fields__", {})
+    if not known.keys() >= options.keys():
+        raise ValueError(f"{name}: unknown option among {', '.join(options)}; it has: {', '.join(known) or 'none'}")
     try:
         return _BY_NAME[name](**options)
-    except TypeError:
-        known = ", ".join(getattr(_BY_NAME[name], "__dataclass_fields__", {})) or "none"
-        raise ValueError(f"{name}: unknown option among {', '.join(options)}; it has: {known}") from None
+    except TypeError as error:
+        raise ValueError(f"{name}: {options} holds a value of the wrong kind ({error})") from None
 
 
 def of_several(rule: Verifier) -> Verifier:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from array_api_compat import array_namespace
 
-from resispec_ref._arrays import Array, is_rational, normalise, positive_part, quotient, total
+from resispec_ref._arrays import Array, is_rational, normalise, positive_part, power, quotient, total
 from resispec_ref.verifiers._base import State, Verifier
 
 _BISECTIONS = {"float": 60, "rational": 24}
@@ -49,7 +49,7 @@ def least_rho(p: Array, q: Array, candidates: int) -> Array:
 
     def enough(rho: Array) -> Array:
         beta = total(xp.minimum(quotient(p, rho), q))
-        return rho * beta >= 1 - (1 - beta) ** candidates
+        return rho * beta >= 1 - power(1 - beta, candidates)
 
     low = total(p * 0 + q * 0) + 1
     high = xp.where(enough(low), low, low * max(candidates, 1))  # ρ = 1 itself where it is enough, as for p = q

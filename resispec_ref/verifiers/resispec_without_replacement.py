@@ -46,8 +46,10 @@ class ResiSpecWithoutReplacement(Verifier):
     extra: int = 0
 
     def __post_init__(self) -> None:
-        if self.extra < 0:
-            raise ValueError(f"extra: {self.extra} virtual draws are fewer than the candidates; give 0 or more")
+        if not isinstance(self.extra, int) or self.extra < 0:
+            raise ValueError(
+                f"extra: {self.extra} is no number of virtual draws; give an integer, 0 or more"
+            )
 
     def start(self, p: Array, q: Array, candidates: int) -> State:
         p, q = p + q * 0, q + p * 0

@@ -100,7 +100,8 @@ def _reserved(state: State) -> Array:
 class OptimalOfSeveral(WeightedSelection):
     """`optimal` where each candidate has its own law: a pick by weights, as in `optimal-without-replacement`.
 
-    The law of the set of candidates is enumerated, so this is for small vocabularies.
+    The law of the set of candidates is enumerated, so this is for small vocabularies. It is given as many uniforms as
+    `optimal`, of which the first one picks.
 
     Source: T12 of the mathematics. Theorem: `weights_exact` (proofs/optimal.v).
     """
@@ -121,3 +122,9 @@ class OptimalOfSeveral(WeightedSelection):
         rank = np.argsort(np.argsort(~H, axis=-1, kind="stable"), axis=-1)
         found = weights_of_sets(rows_p, list(sets), np.concatenate(list(sets.values()), axis=-1), rank)
         return State(p, from_host(found.law, p), (from_host(found.weight, p), from_host(found.upper, p)))
+
+    def picks(self, candidates: int) -> int:
+        return candidates
+
+    def pick(self, state: State, tokens: Array, uniforms: Array) -> Array:
+        return super().pick(state, tokens, uniforms[..., :1])

@@ -32,8 +32,8 @@ class TargetMatchTopK(Naive):
     top_k: int = 2
 
     def __post_init__(self) -> None:
-        if self.top_k < 1:
-            raise ValueError(f"top_k: {self.top_k} leaves no token to accept; give 1 or more")
+        if not isinstance(self.top_k, int) or self.top_k < 1:
+            raise ValueError(f"top_k: {self.top_k} is no number of tokens to accept; give an integer, 1 or more")
 
     def start(self, p: Array, q: Array, candidates: int) -> State:
         xp = array_namespace(p)
