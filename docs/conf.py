@@ -1,6 +1,7 @@
-"""Sphinx: `python -m sphinx -W --keep-going -j 2 docs docs/_build/html`, from the root of the repository.
+"""Sphinx: `python -m sphinx -W --keep-going docs docs/_build/html`, from the root of the repository.
 
-Pages with code are executed at every build. While writing, `-D nb_execution_mode=cache` runs only what changed.
+Pages with code are executed at every build, one after the other: kernels of two processes (`-j 2`) choose their ports
+at the same time and may choose the same. While writing, `-D nb_execution_mode=cache` runs only what changed.
 """
 
 import os
@@ -83,7 +84,7 @@ copybutton_prompt_is_regexp = True
 
 
 def setup(app):
-    """What several pages show is measured once, before the pages are executed by two processes."""
+    """What several pages show is measured once, before the first of them is executed."""
     import page
 
     def measure(app):

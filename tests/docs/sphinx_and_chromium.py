@@ -11,22 +11,8 @@ LAB = DOCS / "lab"
 
 def sphinx(builder, out, *options):
     """Run Sphinx with warnings as errors; fails with its output."""
-    command = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        "-W",
-        "--keep-going",
-        "-q",
-        "-j",
-        "2",
-        "-b",
-        builder,
-        *options,
-        DOCS,
-        out,
-    ]
-    found = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", builder, *options]
+    found = subprocess.run([*command, DOCS, out], capture_output=True, text=True, cwd=ROOT, check=False)
     assert found.returncode == 0, f"{found.stdout[-4000:]}\n{found.stderr[-8000:]}"
 
 
