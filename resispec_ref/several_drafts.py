@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from array_api_compat import array_namespace
 
 from resispec_ref._arrays import Array, normalise, one_hot, total
 
 MAX_SUBSETS = 2**12
 """Subsets of the vocabulary among which the bound is looked for, where it has no shorter way."""
+
+_TIE = 1e-10  # by which values of the bound in floats may differ and be equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,34 +73,49 @@ def independent_sets(laws: Array) -> dict[tuple[int, ...], Array]:
     return reached
 
 
-def best_set(p: Array, laws: Array) -> tuple[Array, Array]:
-    """`min_H p(H) + 1 − Q(H)`, `(...)`, and that `H`, boolean `(..., vocab)`, by trying all subsets of the vocabulary.
+def best_of_subsets(p: Array, laws: Array) -> Array:
+    """`min_H p(H) + 1 − Q(H)`, `(..., 1)`, by trying all subsets `H` of the vocabulary.
 
-    `Q(H)` is the probability that all present candidates lie in `H`. The first of equals, smaller sets first.
+    `Q(H)` is the probability that all present candidates lie in `H`.
 
     Raises:
         ValueError: more than `MAX_SUBSETS` subsets.
     """
     xp = array_namespace(p, laws)
+    least = total(p) * 0 + total(laws[..., 0, :]) * 0 + 1
+    for _, value in _subset_values(p, laws):
+        least = xp.minimum(least, value)
+    return least
+
+
+def tight_levels(p: np.ndarray, laws: np.ndarray) -> np.ndarray:
+    """How many of a chain of minimising sets, each in the next, every token lies outside of; NumPy, `(rows, vocab)`."""
+    tie = 0 if p.dtype == object else _TIE
+    least, level = best_of_subsets(p, laws), np.zeros(p.shape, dtype=np.int64)
+    inner = np.zeros(p.shape, dtype=bool)
+    for H, value in _subset_values(p, laws):
+        inside = np.isin(np.arange(p.shape[-1]), H)
+        tight = np.asarray(value - least <= tie, dtype=bool) & np.all(inside | ~inner, axis=-1, keepdims=True)
+        level += tight & ~inside
+        inner = np.where(tight, inside, inner)
+    return level
+
+
+def _subset_values(p: Array, laws: Array) -> Iterator[tuple[tuple[int, ...], Array]]:
+    """Every subset but the empty one, smaller ones first, with `p(H) + 1 − Q(H)`, `(..., 1)`."""
     vocab = p.shape[-1]
     if 2**vocab > MAX_SUBSETS:
         raise ValueError(
             f"draft: {vocab} tokens have too many subsets for the bound of candidates with different laws; "
             "one law besides deterministic candidates has a shorter way"
         )
-    least = total(p) * 0 + total(laws[..., 0, :]) * 0 + 1
-    best = (p < 0) & (laws[..., 0, :] < 0)
+    absent = [1 - total(laws[..., i, :]) for i in range(laws.shape[-2])]
     for size in range(1, vocab + 1):
         for H in itertools.combinations(range(vocab), size):
-            inside = xp.stack([p[..., 0] * 0 + int(x in H) for x in range(vocab)], axis=-1) > 0
-            Q = least * 0 + 1
-            for i in range(laws.shape[-2]):
-                law = laws[..., i, :]
-                Q = Q * (total(xp.where(inside, law, law * 0)) + 1 - total(law))
-            value = total(xp.where(inside, p, p * 0)) + 1 - Q
-            better = value < least
-            least, best = xp.where(better, value, least), xp.where(better, inside, best)
-    return least[..., 0], best
+            value, Q = sum(p[..., x : x + 1] for x in H), 1
+            for i, gone in enumerate(absent):
+                Q = Q * (sum(laws[..., i, x : x + 1] for x in H) + gone)
+            yield H, value + 1 - Q
 
 
 def per_candidate_bound(p: Array, laws: Array) -> Array:
@@ -112,7 +131,7 @@ def per_candidate_bound(p: Array, laws: Array) -> Array:
     drawn = xp.where(hot, laws * 0, laws)
     several = xp.sum(xp.astype(xp.any(drawn > 0, axis=-1), xp.int64), axis=-1) > 1
     if bool(xp.any(several)):
-        return best_set(p, laws)[0]
+        return best_of_subsets(p, laws)[..., 0]
     in_A = xp.any(xp.where(hot, laws, laws * 0) > 0, axis=-2)
     q = drawn[..., 0, :]
     for i in range(1, laws.shape[-2]):

@@ -1,8 +1,9 @@
 """Weights and classes with which one of several candidates is picked, so that its law comes close to the bound.
 
-Among the candidates of the highest class present, `x` is picked with probability `v(x) / Σ v`. With two classes, all
-tokens outside the bound's minimising set `H` above those in it, and `v ← v (p/s)^η` until `s ≥ p` on `H` and `s ≤ p`
-off it. Weights found here only decide how much is accepted: a rule takes its step against the law `s` that they give.
+Among the candidates of the highest class present, `x` is picked with probability `v(x) / Σ v`. Classes end where the
+bound's minimising sets `H` do, the tokens outside above those inside, and `v ← v (p/s)^η` until `s ≥ p` on the least
+`H`, `s ≤ p` off the largest and `s = p` between. Weights found here only decide how much is accepted: a rule takes its
+step against the law `s` that they give.
 
 NumPy, a row a position. Source: section 6 of the mathematics, T12. Theorem: `weights_exact` (proofs/optimal.v).
 """
@@ -34,10 +35,10 @@ _TIE = 10  # digits in which ratios are compared, so that rounding orders no equ
 
 
 class Weights(NamedTuple):
-    """`(rows, vocab)` each: the weight of every token, whether it is in the upper class, and the law of the pick."""
+    """`(rows, vocab)` each: the weight of every token, its class (the higher, the sooner), and the law of the pick."""
 
     weight: np.ndarray
-    upper: np.ndarray
+    level: np.ndarray
     law: np.ndarray
 
 
@@ -50,31 +51,31 @@ def weights_without_replacement(p: np.ndarray, q: np.ndarray, candidates: int) -
     few = count_sets(int(np.max(np.count_nonzero(q, axis=-1), initial=0)), candidates) <= MAX_SETS
     if q.dtype == object or few:
         sets = distinct_sets(q, candidates)
-        return weights_of_sets(p, list(sets), np.concatenate(list(sets.values()), axis=-1), ratio_order(p, q))
+        chance = np.concatenate(list(sets.values()), axis=-1)
+        return weights_of_sets(p, list(sets), chance, _levels(p, list(sets), chance, ratio_order(p, q)))
     rows = [_by_race(a, b, candidates) for a, b in zip(p, q, strict=True)]
     return Weights(*(np.stack(x) for x in zip(*rows, strict=True)))
 
 
-def weights_of_sets(p: np.ndarray, sets: list[tuple[int, ...]], chance: np.ndarray, rank: np.ndarray) -> Weights:
-    """For candidates that are the set `sets[i]` with probability `chance[:, i]`.
+def weights_of_sets(p: np.ndarray, sets: list[tuple[int, ...]], chance: np.ndarray, level: np.ndarray) -> Weights:
+    """For candidates that are the set `sets[i]` with probability `chance[:, i]`, and classes `level`, `(rows, vocab)`.
 
-    `rank`, `(rows, vocab)`, orders the tokens such that a minimising set `H` of the bound is a prefix.
+    A class should end where a set that minimises the bound does: there may be several, one inside the other.
     """
-    vocab = p.shape[-1]
-    members = np.array([[x in S for x in range(vocab)] for S in sets])
     target, weight = p.astype(np.float64), chance.astype(np.float64)
-    upper = rank >= _cut(target, members, weight, rank)
-    considered = _considered(members, upper)
+    considered = _considered(_members(sets, p.shape[-1]), level)
+    # what is wanted more often than it can be picked at all would gain for ever, and drown the others' order
+    beyond_reach = target >= np.sum(weight[..., None] * considered, axis=-2)
     v = np.maximum(target, _LEAST)
     for i in range(_ROUNDS + _LATE_ROUNDS):
-        ratio = _ratio(target, _law(considered, weight, v))
+        ratio = np.where(beyond_reach, 1, _ratio(target, _law(considered, weight, v)))
         if i >= _ROUNDS:
-            ratio = _one_sided(ratio, upper) ** 2
-        v = _rescaled(v * ratio**_RATE, upper, _LEAST)
+            ratio = _one_sided(ratio, level) ** 2
+        v = _rescaled(v * ratio**_RATE, level, _LEAST)
     if p.dtype == object:
         number = type(p[0, 0])
         v = objects([number(Fraction(x)) for x in v.reshape(-1).tolist()], v.shape)
-    return Weights(v, upper, _law(considered, chance, v))
+    return Weights(v, level, _law(considered, chance, v))
 
 
 def ratio_order(p: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -83,22 +84,26 @@ def ratio_order(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     return np.argsort(np.argsort(np.round(share, _TIE), axis=-1, kind="stable"), axis=-1)
 
 
-def _cut(p: np.ndarray, members: np.ndarray, chance: np.ndarray, rank: np.ndarray) -> np.ndarray:
-    """The length of the minimising prefix `H`, `(rows, 1)`: the longest of equals."""
+def _levels(p: np.ndarray, sets: list[tuple[int, ...]], chance: np.ndarray, rank: np.ndarray) -> np.ndarray:
+    """How many minimising sets each token lies outside of, `(rows, vocab)`; they are prefixes of the order `rank`."""
     rows, vocab = p.shape
-    inside = np.zeros((rows, vocab + 1))
-    ends = np.max(np.where(members, rank[:, None, :] + 1, 0), axis=-1)
-    np.add.at(inside, (np.arange(rows)[:, None], ends), chance)
-    sorted_p = np.zeros((rows, vocab + 1))
-    np.put_along_axis(sorted_p, rank + 1, p, axis=-1)
-    value = np.cumsum(sorted_p, axis=-1) - np.cumsum(inside, axis=-1)
-    return vocab - np.argmin(np.round(value, _TIE)[:, ::-1], axis=-1)[:, None]
+    inside, sorted_p = np.zeros((2, rows, vocab + 1))
+    ends = np.max(np.where(_members(sets, vocab), rank[:, None, :] + 1, 0), axis=-1)
+    np.add.at(inside, (np.arange(rows)[:, None], ends), chance.astype(np.float64))
+    np.put_along_axis(sorted_p, rank + 1, p.astype(np.float64), axis=-1)
+    value = np.round(np.cumsum(sorted_p, axis=-1) - np.cumsum(inside, axis=-1), _TIE)
+    tight = (value == value.min(axis=-1, keepdims=True)) & (np.arange(vocab + 1) > 0)
+    return np.take_along_axis(np.cumsum(tight, axis=-1), rank, axis=-1)
 
 
-def _considered(members: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Which members of each set can be picked, `(rows, sets, vocab)`: those of the upper class, or all without them."""
-    above = members & upper[:, None, :]
-    return np.where(np.any(above, axis=-1, keepdims=True), above, members)
+def _members(sets: list[tuple[int, ...]], vocab: int) -> np.ndarray:
+    return np.array([[x in S for x in range(vocab)] for S in sets])
+
+
+def _considered(members: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """Which members of each set can be picked, `(rows, sets, vocab)`: those of the highest class among them."""
+    there = np.where(members, level[:, None, :], -1)
+    return members & (there == there.max(axis=-1, keepdims=True))
 
 
 def _law(considered: np.ndarray, chance: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -118,17 +123,18 @@ def _by_race(p: np.ndarray, q: np.ndarray, candidates: int) -> tuple[np.ndarray,
     first = np.flatnonzero(np.diff(group_of, prepend=-1))
     race = Race(q[tokens], first, heavy, upper[tokens[first]], candidates)
     wanted = np.add.reduceat(p[tokens], first)
-    v = _rescaled(wanted / np.add.reduceat(q[tokens], first), race.upper, LEAST_WEIGHT)
+    level = race.upper.astype(np.int64)
+    v = _rescaled(wanted / np.add.reduceat(q[tokens], first), level, LEAST_WEIGHT)
     t = race.times(_COARSE)
     sums = race.sums(t.at)
     for _ in range(_RACE_ROUNDS):
         s = picked_law(race, v, t, _COARSE, sums).groups
-        v = _rescaled(v * _ratio(wanted, s) ** _RATE, race.upper, LEAST_WEIGHT)
+        v = _rescaled(v * _ratio(wanted, s) ** _RATE, level, LEAST_WEIGHT)
     t = race.times(_FINE)
     s = token_law(race, picked_law(race, v, t, _FINE, race.sums(t.at)), t)
     weight, law = np.full(len(q), LEAST_WEIGHT), np.zeros(len(q))
     weight[tokens], law[tokens] = v[group_of], s
-    return weight, upper, law / law.sum()
+    return weight, upper.astype(np.int64), law / law.sum()
 
 
 def _grouped(
@@ -155,17 +161,19 @@ def _ratio(p: np.ndarray, s: np.ndarray) -> np.ndarray:
     return np.clip(p / np.maximum(s, 1e-300), 0.1, 10)
 
 
-def _one_sided(ratio: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Less for what is picked too often in the upper class, more for what is picked too rarely in the lower, no more.
+def _one_sided(ratio: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """Less for what is picked too often in the highest class, more for what is picked too rarely in the lowest.
 
-    A token that is picked too rarely even when it always wins would gain for ever, and the others' order be lost.
+    Mass is to spare there. Between two minimising sets, or if there is one class only, it is not.
     """
-    return np.where(upper, np.minimum(ratio, 1), np.maximum(ratio, 1))
+    top = level.max(axis=-1, keepdims=True)
+    ratio = np.where((level == top) & (top > 0), np.minimum(ratio, 1), ratio)
+    return np.where((level == 0) & (top > 0), np.maximum(ratio, 1), ratio)
 
 
-def _rescaled(v: np.ndarray, upper: np.ndarray, least: float) -> np.ndarray:
+def _rescaled(v: np.ndarray, level: np.ndarray, least: float) -> np.ndarray:
     """The largest weight of each class as 1, and none below `least`."""
-    for part in (upper, ~upper):
-        top = np.max(np.where(part, v, 0), axis=-1, keepdims=True)
-        v = np.where(part, v / np.where(top > 0, top, 1), v)
+    for i in range(int(level.max()) + 1):
+        top = np.max(np.where(level == i, v, 0), axis=-1, keepdims=True)
+        v = np.where(level == i, v / np.where(top > 0, top, 1), v)
     return np.maximum(v, least)

@@ -37,6 +37,7 @@ class ImportanceWeighted(WeightedSelection):
     name = "importance-weighted"
     source = "Khisti et al. 2025"
     exact = True
+    repeats = True
 
     power: int = 1
 
@@ -54,7 +55,7 @@ class ImportanceWeighted(WeightedSelection):
         others = math.comb(p.shape[-1] + candidates - 2, candidates - 1)
         law = _by_multisets if is_rational(q) or others <= _MULTISETS else _by_quadrature
         s = law(q, v, candidates)
-        return State(p, s / total(s), (v, v < 0))
+        return State(p, s / total(s), (v, xp.astype(v < 0, xp.int64)))
 
 
 def _by_multisets(q: Array, v: Array, K: int) -> Array:

@@ -44,9 +44,7 @@ class Optimal(Selection):
 
     def __post_init__(self) -> None:
         if self.groups is not None and (not isinstance(self.groups, int) or self.groups < 4):
-            raise ValueError(
-                f"groups: {self.groups} sets tell no ratios apart; give an integer, 4 or more, or None"
-            )
+            raise ValueError(f"groups: {self.groups} sets tell no ratios apart; give an integer, 4 or more, or None")
 
     def start(self, p: Array, q: Array, candidates: int) -> State:
         p, q = p + q * 0, q + p * 0

@@ -44,7 +44,7 @@ class OptimalWithoutReplacement(WeightedSelection):
         rows_p, rows_q = rows_on_host(self.name, p, q)
         there = total(array_namespace(q).where(q > 0, q * 0 + 1, q * 0))
         found = weights_without_replacement(rows_p, rows_q, candidates)
-        return State(p, from_host(found.law, p), (from_host(found.weight, p), from_host(found.upper, p), there))
+        return State(p, from_host(found.law, p), (from_host(found.weight, p), from_host(found.level, p), there))
 
     def shares(self, state: State, candidates: int) -> Array:
         xp = array_namespace(state.target)

@@ -47,9 +47,7 @@ class ResiSpecWithoutReplacement(Verifier):
 
     def __post_init__(self) -> None:
         if not isinstance(self.extra, int) or self.extra < 0:
-            raise ValueError(
-                f"extra: {self.extra} is no number of virtual draws; give an integer, 0 or more"
-            )
+            raise ValueError(f"extra: {self.extra} is no number of virtual draws; give an integer, 0 or more")
 
     def start(self, p: Array, q: Array, candidates: int) -> State:
         p, q = p + q * 0, q + p * 0

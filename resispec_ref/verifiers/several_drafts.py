@@ -13,7 +13,7 @@ from resispec_ref._arrays import Array, divide, is_rational, normalise, positive
 from resispec_ref._convert import from_host, number_type, objects, rows_on_host
 from resispec_ref.proposal import capacities, capacity_weights
 from resispec_ref.residual import floor
-from resispec_ref.several_drafts import best_set, independent_sets
+from resispec_ref.several_drafts import independent_sets, tight_levels
 from resispec_ref.verifiers._base import State, Verifier
 from resispec_ref.verifiers._weighted import WeightedSelection
 from resispec_ref.verifiers.naive import Naive
@@ -118,10 +118,9 @@ class OptimalOfSeveral(WeightedSelection):
         rows_p, *rows = rows_on_host(self.name, p, *(laws[..., i, :] for i in range(candidates)))
         stacked = np.stack(rows, axis=-2)
         sets = independent_sets(stacked)
-        _, H = best_set(rows_p, stacked)
-        rank = np.argsort(np.argsort(~H, axis=-1, kind="stable"), axis=-1)
-        found = weights_of_sets(rows_p, list(sets), np.concatenate(list(sets.values()), axis=-1), rank)
-        return State(p, from_host(found.law, p), (from_host(found.weight, p), from_host(found.upper, p)))
+        chance = np.concatenate(list(sets.values()), axis=-1)
+        found = weights_of_sets(rows_p, list(sets), chance, tight_levels(rows_p, stacked))
+        return State(p, from_host(found.law, p), (from_host(found.weight, p), from_host(found.level, p)))
 
     def picks(self, candidates: int) -> int:
         return candidates

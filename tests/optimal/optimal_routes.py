@@ -29,11 +29,11 @@ def picked_by_rank(q, K, sets):
     return law
 
 
-def picked_by_weight(q, following, K, v, upper):
-    """The law of the pick by weights among the candidates of the upper class, if there are any, else among all."""
+def picked_by_weight(q, following, K, v, level):
+    """The law of the pick by weights among the candidates of the highest class there is."""
     law = [Fraction(0)] * len(q)
     for xs, chance in routes.candidate_tuples(following, K):
-        among = [x for x in xs if upper[x]] or list(xs)
+        among = [x for x in xs if level[x] == max(level[y] for y in xs)]
         for x in among:
             law[x] += chance * v[x] / sum(v[y] for y in among)
     return law

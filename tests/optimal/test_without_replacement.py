@@ -46,8 +46,8 @@ def test_both_routes_agree_on_the_pick(problem):
     """The pick by enumeration of draws has the law that the step is taken against, in rationals."""
     p, q, K = problem
     state = rs.get_verifier("optimal-without-replacement").start(exact(p), exact(q), K)
-    v, upper, _ = state.memory
-    picked = optimal_routes.picked_by_weight(q, routes.distinct(q), K, list(v), list(upper))
+    v, level, _ = state.memory
+    picked = optimal_routes.picked_by_weight(q, routes.distinct(q), K, list(v), list(level))
     assert picked == list(state.proposal)
     law, rate = optimal_routes.one_step(p, list(state.proposal), picked)
     assert law == p
