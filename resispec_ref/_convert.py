@@ -33,7 +33,7 @@ def as_arrays(**given: Any) -> list[Array]:
                 f"{exact[0]} is exact but {other[0]} holds floats; give both as rationals, or both as floats"
             )
     like = foreign[0] if foreign else arrays[0]
-    return [_as_float(move(a, like, k), k) for k, a in zip(given, arrays, strict=True)]
+    return [as_float(move(a, like, k), k) for k, a in zip(given, arrays, strict=True)]
 
 
 def from_sequence(value: Any, name: str) -> np.ndarray:
@@ -66,7 +66,7 @@ def objects(values: list, shape: tuple[int, ...]) -> np.ndarray:
     return x.reshape(shape)
 
 
-def _as_float(x: Array, name: str) -> Array:
+def as_float(x: Array, name: str) -> Array:
     if is_rational(x):
         x = x.astype(np.float64)
     xp = array_namespace(x)

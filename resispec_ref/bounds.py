@@ -92,8 +92,8 @@ def optimal_acceptance_for(rule: Verifier, target: Any, draft: Any, *, candidate
 def sort_by_ratio(p: Array, q: Array) -> tuple[Array, Array]:
     """Both laws with their tokens sorted by `p/q`, ascending; tokens of `q = 0` last."""
     xp = array_namespace(p, q)
-    share = divide(p, p + q, p * 0 + q * 0 + 1)  # p/(p + q) has the order of p/q and no infinities
-    order = xp.argsort(share, axis=-1, stable=True)
+    share = divide(q, p + q, p * 0 + q * 0)  # falls as p/q rises, without infinities, and tells small q apart
+    order = xp.argsort(-share, axis=-1, stable=True)
     return take(p, order), take(q, order)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj, is_numpy_array
 
 from resispec_ref._arrays import Array, count_while, index_range, is_rational, prefix_sum, take, total
-from resispec_ref._convert import is_traced, refuse
+from resispec_ref._convert import as_float, is_traced, refuse
 from resispec_ref.validation import check_law, check_pair
 
 
@@ -54,7 +54,7 @@ def law_from_logits(
     if top_k is not None:
         kth = xp.sort(law, axis=-1, descending=True)[..., min(top_k, x.shape[-1]) - 1 : min(top_k, x.shape[-1])]
         law = _keep(law, law >= kth)
-    if top_p is not None:
+    if top_p is not None and top_p < 1:
         law = _keep(law, _nucleus(law, top_p))
     if min_p is not None:
         law = _keep(law, law >= min_p * xp.max(law, axis=-1, keepdims=True))
@@ -93,7 +93,7 @@ def kl_divergence(target: Any, draft: Any) -> Array:
     xp = array_namespace(p, q)
     both = (p > 0) & (q > 0)
     one = xp.ones_like(p)
-    terms = xp.where(both, p * xp.log(xp.where(both, p, one) / xp.where(both, q, one)), xp.zeros_like(p * q))
+    terms = xp.where(both, p * (xp.log(xp.where(both, p, one)) - xp.log(xp.where(both, q, one))), xp.zeros_like(p * q))
     missing = xp.any((p > 0) & (q == 0), axis=-1)
     return scalar(xp.where(missing, xp.asarray(float("inf"), dtype=p.dtype), total(terms)[..., 0]))
 
@@ -126,7 +126,7 @@ def _nucleus(law: Array, top_p: float) -> Array:
 def _check_logits(logits: Any) -> Array:
     x = logits if is_array_api_obj(logits) else np.asarray(logits, dtype=np.float64)
     xp = array_namespace(x)
-    x = xp.astype(x, xp.float64)
+    x = as_float(x, "logits")
     if x.ndim < 1 or x.shape[-1] == 0:
         raise ValueError(f"logits: shape {tuple(x.shape)} has no tokens; logits have shape (..., vocab)")
     if not is_traced(x):

@@ -86,10 +86,12 @@ def _option(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals:
         raise ValueError(f"option: {text!r} is not NAME=VALUE, such as spread=water-filling")
-    try:
-        return name, Fraction(value)
-    except ValueError:
-        return name, value
+    for number in (int, Fraction):
+        try:
+            return name, number(value)
+        except (ValueError, ZeroDivisionError):
+            continue
+    return name, value
 
 
 def _as_json(name: str, K: int, found: EmittedLaw, bound: Any, exact: bool) -> dict[str, Any]:

@@ -13,13 +13,14 @@ from array_api_compat import array_namespace
 from resispec_ref._arrays import (
     Array,
     divide,
+    is_rational,
     one_hot,
     positive_part,
     prefix_sum_from_zero,
     take,
     total,
 )
-from resispec_ref._convert import is_traced
+from resispec_ref._convert import is_traced, refuse
 from resispec_ref.validation import check_pair, check_tokens
 
 Spread = Literal["proportional", "water-filling"]
@@ -54,8 +55,12 @@ def shaped_residual(target: Any, draft: Any, level: Any) -> Array:
     [0.125, 0.25]
     """
     p, q = check_pair(target, draft)
-    if not is_traced(level) and not is_traced(p) and not bool(array_namespace(p).all(p[..., :1] * 0 + level >= 0)):
-        raise ValueError(f"level: {level} is not a number, 0 or more")
+    if is_rational(p) and isinstance(level, float):
+        raise ValueError(f"level: {level} is a float beside exact laws; give a rational, such as Fraction({level})")
+    if not is_traced(level) and not is_traced(p):
+        shift = p[..., :1] * 0 + level
+        if not bool(array_namespace(p).all((shift >= 0) & (shift < float("inf")))):
+            raise ValueError(f"level: {level} is not a finite number, 0 or more")
     return shaped(p, q, level)
 
 
@@ -88,7 +93,10 @@ def published_residual(
     xp = array_namespace(p)
     if isinstance(token, int | list | tuple):
         token = xp.asarray(token)
-    return published(p, q, check_tokens(token[..., None], q)[..., 0], spread, budget)
+    x = check_tokens(token[..., None], q)
+    if not is_traced(x):
+        refuse(x < 0, x, "token", "is no token; the one that was rejected is needed")
+    return published(p, q, x[..., 0], spread, budget)
 
 
 def floor(p: Array, q: Array) -> Array:

@@ -4,7 +4,7 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from conftest import BACKENDS, make_backend, read_only
+from conftest import make_backend, read_only
 from hypothesis import given
 from hypothesis import strategies as st
 from rules import VARIANTS, candidates_for, label
@@ -100,10 +100,10 @@ def test_a_row_is_answered_alike_wherever_it_stands(rule):
         assert (fourth.token[3], fourth.accepted_index[3]) == (whole.token[i], whole.accepted_index[i])
 
 
-@pytest.mark.parametrize("library", [name for name in BACKENDS if name not in ("numpy", "jax-jit")])
+@pytest.mark.parametrize("library", ["array-api-strict", "jax", "torch"])
 @pytest.mark.parametrize("rule", VARIANTS, ids=label)
 def test_every_library_gives_the_same_token(rule, library, effort):
-    xp, rows = make_backend(library), random_positions(rule, 2000 * effort, 6, 2)
+    xp, rows = make_backend(library), random_positions(rule, 700 * effort, 6, 2)
     wanted, found = rs.verify(rule, *rows), rs.verify(rule, *map(xp.asarray, rows))
     np.testing.assert_array_equal(xp.numpy(found.token), wanted.token)
     np.testing.assert_array_equal(xp.numpy(found.accepted_index), wanted.accepted_index)
