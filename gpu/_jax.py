@@ -13,9 +13,13 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from resispec_gpu.levels import Level, Profile, above, capped, coarse_knots, merged, refined_knots
+from resispec_gpu.bins import BINS
+from resispec_gpu.levels import Band, Level, Profile, above, capped
+from resispec_gpu.optimal import choose
 from resispec_gpu.rules import Step, run
+from resispec_gpu.shaped import coarse_knots, merged, refined_knots
 from resispec_ref._arrays import Array
+from resispec_ref._convert import is_traced
 
 _BLOCK = 1024
 
@@ -85,11 +89,25 @@ class Laws:
         refined = refined_knots(Profile(t, E), candidates)
         return merged(t, E, refined, self.excess(refined))
 
-    def draw(self, rejected: Array, top: Level, bottom: Level, uniform: Array) -> Array:
-        """Where `rejected`, a token from the residual of the row's band, by inverse CDF in token order."""
-        bands = [Level(x.a * self.scale, x.b * self.scale, x.theta) for x in (top, bottom)]
-        work = [Level(*(x[:, 0].astype(jnp.float32) for x in band)) for band in bands]
-        rows = (jnp.arange(self.batch), *work, uniform[:, 0])
+    def binned(self) -> tuple[Array, Array]:
+        """Masses of target and draft in `BINS` of the ratio, `(batch, bins)`."""
+        laws = [x.law() for x in self.stored]
+        places = (jnp.arange(self.batch)[:, None], _bins_of(*laws))
+        P, Q = (jnp.zeros((self.batch, BINS.size), self.number).at[places].add(x.astype(self.number)) for x in laws)
+        return P / self.sums[:, :1], Q / self.sums[:, 1:2]
+
+    def bin_at(self, tokens: Array) -> Array:
+        """The bins of `tokens`, `(batch, K)`."""
+        return _bins_of(*(x.at(jnp.arange(self.batch)[:, None], tokens) for x in self.stored))
+
+    def draw(self, rejected: Array, kept: Band | Array, uniform: Array) -> Array:
+        """Where `rejected`, a token from the row's residual, by inverse CDF in token order."""
+        if isinstance(kept, Band):
+            bands = [Level(x.a * self.scale, x.b * self.scale, x.theta) for x in kept]
+            columns: Any = Band(*(Level(*(x[:, 0].astype(jnp.float32) for x in band)) for band in bands))
+        else:
+            columns = (kept * self.scale).astype(jnp.float32)
+        rows = (jnp.arange(self.batch), columns, uniform[:, 0])
         if not self.on_cpu:
             return jax.vmap(self._draw_row)(*rows)
 
@@ -98,14 +116,14 @@ class Laws:
 
         return lax.map(where_rejected, (rejected, rows))
 
-    def _draw_row(self, row: Array, top: Level, bottom: Level, uniform: Array) -> Array:
+    def _draw_row(self, row: Array, kept: Band | Array, uniform: Array) -> Array:
         """First the block, from sums over blocks, then the token in it; without residual, from the target."""
         p, q = (x.row(row) for x in self.stored)
-
-        def mass(f: Array, g: Array) -> Array:
-            return above(f, g, top) + capped(f, g, bottom)
-
-        r = jnp.where(jnp.any(mass(p, q) > 0), mass(p, q), p)
+        if isinstance(kept, Band):
+            r = above(p, q, kept.top) + capped(p, q, kept.bottom)
+        else:
+            r = jnp.maximum(p - kept[_bins_of(p, q)] * q, 0)
+        r = jnp.where(jnp.any(r > 0), r, p)
         r = jnp.pad(r, (0, -self.vocab % _BLOCK)).reshape(-1, _BLOCK)
         sums = r.sum(-1).astype(self.number)
         running = jnp.cumsum(sums)
@@ -172,13 +190,49 @@ def _first_beyond(running: Array, aim: Array, mass: Array) -> Array:
     return jnp.minimum(jnp.sum(running <= aim), jnp.max(jnp.where(mass > 0, index, 0)))
 
 
-@partial(jax.jit, static_argnames="rule")
+def _bins_of(f: Array, g: Array) -> Array:
+    """The bin of each token, from the leading bits of `p/q` in float32; tokens of `p = q = 0` may fall anywhere."""
+    bits = lax.bitcast_convert_type((f / g).astype(jnp.float32), jnp.int32) >> BINS.shift
+    return jnp.clip(bits - BINS.lowest, 0, BINS.size - 1)
+
+
 def step(rule: str, target: Array, draft: Array, tokens: Array, uniforms: Array, temperature: Any = None) -> Any:
-    """One verification of a batch, and the sums: `tokens` `(batch, K)`, `uniforms` `(batch, K + 1)`."""
+    """One verification of a batch, and the sums: `tokens` `(batch, K)`, uniforms for each row.
+
+    One compiled function; two for `optimal`, whose cut is made on the host between them.
+    """
+    if rule != "optimal":
+        return _step(rule, target, draft, tokens, uniforms, temperature)
+    if any(map(is_traced, (target, draft, tokens, uniforms))):
+        raise ValueError("rule: optimal makes its cut on the host; call it outside of jax.jit and jax.vmap")
+    masses, present, sums = _look(target, draft, tokens, temperature)
+    decision, ratio = choose(*masses, present, uniforms)
+    index = jnp.asarray(decision.accepted_index)
+    drawn = _draw(target, draft, index == tokens.shape[-1], jnp.asarray(ratio), uniforms[:, -1:], temperature)
+    return Step(_emitted(tokens, index, drawn), index, ratio), sums
+
+
+@partial(jax.jit, static_argnames="rule")
+def _step(rule: str, target: Array, draft: Array, tokens: Array, uniforms: Array, temperature: Any) -> Any:
     laws, K = Laws(target, draft, temperature), tokens.shape[-1]
     u = uniforms.astype(laws.number)
-    decision, bands, top, bottom = run(laws, rule, tokens, u)
+    decision, kept, found = run(laws, rule, tokens, u)
     index = decision.accepted_index
-    drawn = laws.draw(index == K, top, bottom, u[:, K:])
+    return Step(_emitted(tokens, index, laws.draw(index == K, kept, u[:, -1:])), index, found), laws.sums
+
+
+@jax.jit
+def _look(target: Array, draft: Array, tokens: Array, temperature: Any) -> Any:
+    laws, present = Laws(target, draft, temperature), tokens >= 0
+    index = jnp.where(present, tokens, 0)
+    return (*laws.binned(), *laws.at(index), laws.bin_at(index)), present, laws.sums
+
+
+@jax.jit
+def _draw(target: Array, draft: Array, rejected: Array, ratio: Array, uniform: Array, temperature: Any) -> Array:
+    return Laws(target, draft, temperature).draw(rejected, ratio, uniform)
+
+
+def _emitted(tokens: Array, index: Array, drawn: Array) -> Array:
     padded = jnp.concatenate([tokens, drawn[:, None].astype(tokens.dtype)], axis=-1)
-    return Step(jnp.take_along_axis(padded, index[:, None], axis=-1)[:, 0], index, bands), laws.sums
+    return jnp.take_along_axis(padded, index[:, None], axis=-1)[:, 0]

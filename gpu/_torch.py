@@ -15,8 +15,10 @@ from typing import Any
 import torch
 
 from resispec_gpu import _torch_passes as passes
-from resispec_gpu.levels import Level, Profile, coarse_knots, merged, refined_knots
+from resispec_gpu.bins import BINS, Bins
+from resispec_gpu.levels import Band, Level, Profile
 from resispec_gpu.rules import Step, run
+from resispec_gpu.shaped import coarse_knots, merged, refined_knots
 from resispec_ref._arrays import Array
 
 Tensor = torch.Tensor
@@ -68,40 +70,60 @@ class Laws:
         """Levels of the stored entries over those of the laws, `|p| / |q|`; `(batch, 1)`."""
         return self.sums[:, :1] / self.sums[:, 1:2]
 
-    def draw(self, rows: Tensor, top: Level, bottom: Level, uniform: Tensor) -> Tensor:
-        """For each of `rows` a token from the residual of its band, by inverse CDF in token order.
+    def binned(self) -> tuple[Array, Array]:
+        """Masses of target and draft in `BINS` of the ratio, `(batch, bins)`."""
+        found = self._histogram(BINS)
+        return self.small(found[0]) / self.sums[:, :1], self.small(found[1]) / self.sums[:, 1:2]
+
+    def bin_at(self, tokens: Array) -> Array:
+        """The bins of `tokens`, `(batch, K)`."""
+        index = torch.as_tensor(tokens)
+        f, g = (x._replace(entries=x.entries.gather(-1, index)).law() for x in self.stored)
+        return self.small(passes.bins_of(f, g, BINS))
+
+    def draw(self, rows: Tensor, kept: Band | Array, uniform: Tensor) -> Tensor:
+        """For each of `rows` a token from its residual, by inverse CDF in token order.
 
         First the block is found from sums over blocks, then the token in it. A row that rounding left without
         residual draws from the target.
         """
-        scale = torch.as_tensor(self.scale)[rows]
-        top, bottom = (Level(x.a[rows] * scale, x.b[rows] * scale, x.theta[rows]) for x in (top, bottom))
-        low = bottom if bool((bottom.b > 0).any()) else None
-        sums = self._residual_sums(rows, top, low)
+        mass, columns = self._residual(rows, kept)
+        sums = self._residual_sums(rows, mass, columns)
         empty = sums.sum(-1, keepdim=True) <= 0
         if bool(empty.any()):
-            top = Level(*(torch.where(empty, 0, x) for x in top))
-            sums = self._residual_sums(rows, top, low)
+            columns = [torch.where(empty, 0, x) for x in columns]  # nothing kept for the candidates
+            sums = self._residual_sums(rows, mass, columns)
         running = sums.cumsum(-1)
         aim = uniform[rows] * running[:, -1:]
         block = passes.draw(sums, running[:, :1] * 0, aim)
         before = torch.cat([running[:, :1] * 0, running], dim=-1).gather(-1, block)
         index = block * passes.BLOCK + torch.arange(passes.BLOCK, device=block.device)
         vocab = self.stored[0].entries.shape[-1]
-        inside = (rows[:, None], index.clamp_max(vocab - 1))
-        p, q = (x._replace(log_total=None if x.log_total is None else x.log_total[rows]) for x in self.stored)
-        f, g = (x._replace(entries=x.entries[inside]).law() for x in (p, q))
-        mass = torch.where(index < vocab, passes.residual(f, g, top, low), 0)
-        return (block * passes.BLOCK + passes.draw(mass, before, aim))[:, 0]
+        places = (rows[:, None], index.clamp_max(vocab - 1))
+        p, q = (x.part(rows)._replace(entries=x.entries[places]) for x in self.stored)
+        inside = torch.where(index < vocab, mass(p, q, *columns), 0)
+        return (block * passes.BLOCK + passes.draw(inside, before, aim))[:, 0]
+
+    def _residual(self, rows: Tensor, kept: Band | Array) -> tuple[Callable[..., Tensor], list[Tensor]]:
+        """The function of what is kept for the candidates that gives a row's residual, and its arguments."""
+        scale = torch.as_tensor(self.scale)[rows]
+        if not isinstance(kept, Band):
+            return passes.bin_mass, [torch.as_tensor(kept, device=rows.device)[rows] * scale]
+        levels = [Level(*(torch.as_tensor(x)[rows] for x in level)) for level in kept]
+        levels = [Level(x.a * scale, x.b * scale, x.theta) for x in levels]
+        return passes.band_mass, [*levels[0], *(levels[1] if bool((levels[1].b > 0).any()) else ())]
+
+    def _histogram(self, bins: Bins) -> tuple[Tensor, Tensor]:
+        found = self._over_rows(passes.histogram, bins=bins)
+        P, Q = found[:, : bins.size], found[:, bins.size : -2]
+        self._sums = self.small(torch.cat([P.sum(-1, keepdim=True), Q.sum(-1, keepdim=True), found[:, -2:]], dim=-1))
+        return P, Q
 
     def _from_histogram(self, candidates: int) -> Profile:
-        """`E` at the edges of ratio buckets, by one pass of scattered additions: `E(t) = P(ρ ≥ t) − t Q(ρ ≥ t)`."""
-        octaves = math.ceil(math.log2(candidates)) + 1
-        found = self._over_rows(passes.histogram, octaves=octaves)
-        buckets = (found.shape[-1] - 2) // 2
-        P, Q = (found[:, i : i + buckets].flip(-1).cumsum(-1).flip(-1) for i in (0, buckets))
-        self._sums = self.small(torch.cat([P[:, :1], Q[:, :1], found[:, -2:]], dim=-1))
-        t = torch.tensor(passes.edges(octaves), dtype=torch.float64, device=P.device)
+        """`E` at the edges of ratio bins, by one pass of scattered additions: `E(t) = P(ρ ≥ t) − t Q(ρ ≥ t)`."""
+        bins = Bins(5, -6, math.ceil(math.log2(candidates)) + 1)
+        P, Q = (x.flip(-1).cumsum(-1).flip(-1) for x in self._histogram(bins))
+        t = torch.tensor(bins.edges, dtype=torch.float64, device=P.device)
         E = ((P[:, 1:] - t * Q[:, 1:]) / P[:, :1]).clamp_min(0)
         return Profile(self.small(t), self.small(E), self.scale)
 
@@ -118,18 +140,17 @@ class Laws:
         """`(batch, …)` numbers as the schedule works with them: NumPy on the CPU, where its small steps cost less."""
         return x if x.is_cuda else x.numpy()
 
-    def _residual_sums(self, rows: Tensor, top: Level, bottom: Level | None) -> Tensor:
-        if self.compile and len(rows) > self.rows:
-            return _compiled(passes.residual_sums)(*self.stored, rows, top, bottom)
+    def _residual_sums(self, rows: Tensor, mass: Callable[..., Tensor], columns: list[Tensor]) -> Tensor:
+        if self.compile and mass is passes.band_mass and len(rows) > self.rows:
+            return _compiled(passes.residual_sums)(*self.stored, rows, mass, columns)
         found = []
         for start in range(0, len(rows), self.rows):
             part = slice(start, start + self.rows)
-            bands = [None if band is None else Level(*(x[part] for x in band)) for band in (top, bottom)]
-            found.append(passes.residual_sums(*self.stored, rows[part], *bands))
+            found.append(passes.residual_sums(*self.stored, rows[part], mass, [x[part] for x in columns]))
         return torch.cat(found)
 
     def _over_rows(self, function: Callable[..., Tensor], *columns: Tensor, **options: Any) -> Tensor:
-        if self.compile:
+        if self.compile and function is not passes.histogram:
             return _compiled(function)(*self.stored, *columns, **options)
         found = []
         for start in range(0, self.batch, self.rows):
@@ -146,12 +167,11 @@ def _compiled(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 def step(rule: str, laws: Laws, tokens: Tensor, uniforms: Tensor) -> Step:
     """One verification of a batch of at least one row: `tokens` `(batch, K)`, `uniforms` `(batch, K + 1)`."""
     tokens, u, K = tokens.long(), uniforms.double(), tokens.shape[-1]
-    decision, bands, top, bottom = run(laws, rule, laws.small(tokens), laws.small(u))
-    index = torch.as_tensor(decision.accepted_index)
+    decision, kept, bands = run(laws, rule, laws.small(tokens), laws.small(u))
+    index = torch.as_tensor(decision.accepted_index, device=tokens.device)
     padded = torch.cat([tokens, tokens.new_zeros((len(tokens), 1))], dim=-1)
     token = padded.gather(-1, index[:, None])[:, 0]
     rejected = torch.nonzero(index == K)[:, 0]
     if len(rejected):
-        top, bottom = (Level(*map(torch.as_tensor, x)) for x in (top, bottom))
-        token = token.index_copy(0, rejected, laws.draw(rejected, top, bottom, u[:, K:]))
+        token = token.index_copy(0, rejected, laws.draw(rejected, kept, u[:, -1:]))
     return Step(token, index, bands)

@@ -5,17 +5,17 @@ A pass takes `(rows, vocab)` blocks as they are stored and returns float64 numbe
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
 
+from resispec_gpu.bins import BINS, Bins
 from resispec_gpu.levels import Level
 
 Tensor = torch.Tensor
 
 BLOCK = 512  # entries that are summed in the working precision before their sums are added in float64
-_BITS, _OCTAVES_BELOW_1 = 5, 6  # buckets of the ratio p/q: 2^5 an octave, from 2^-6 on
-_BIAS, _DIGITS = 127, 23  # of float32
 
 
 class Stored(NamedTuple):
@@ -60,41 +60,46 @@ def excess_and_sums(p: Stored, q: Stored, *levels: Tensor) -> Tensor:
     return torch.cat([excess(p, q, *levels), _sums(p.law() + nothing, q.law() + nothing)], dim=-1)
 
 
-def histogram(p: Stored, q: Stored, octaves: int) -> Tensor:
-    """Masses of `p`, then of `q`, in buckets of the ratio `p/q`, then the least entries; `(rows, 2 (edges + 1) + 2)`.
-
-    The leading bits of a float32 number its bucket; from bucket 1 on, bucket `j` begins at `edges[j − 1]`. Tokens of
-    `q = 0` have the ratio infinity; those of `p = q = 0` fall anywhere, as they have no mass.
-    """
+def histogram(p: Stored, q: Stored, bins: Bins) -> Tensor:
+    """Masses of `p`, then of `q`, in bins of the ratio `p/q`, then the least entries; `(rows, 2 bins.size + 2)`."""
     f, g = p.law(), q.law()
-    lowest, highest = ((_BIAS + e) << _BITS for e in (-_OCTAVES_BELOW_1, octaves))
-    bits = torch.div(f, g).to(torch.float32).view(torch.int32).bitwise_right_shift_(_DIGITS - _BITS)
-    bucket = bits.clamp_(lowest - 1, highest).sub_(lowest - 1).long()
+    bin_of = bins_of(f, g, bins)
     found = []
     for x in (f, g):
-        mass = torch.zeros((len(x), highest - lowest + 2), dtype=torch.float64, device=x.device)
-        found.append(mass.scatter_add_(-1, bucket, x.double()))
+        mass = torch.zeros((len(x), bins.size), dtype=torch.float64, device=x.device)
+        found.append(mass.scatter_add_(-1, bin_of, x.double()))
     return torch.cat([*found, *(x.amin(-1, keepdim=True).double() for x in (f, g))], dim=-1)
 
 
-def edges(octaves: int) -> list[float]:
-    """Where the buckets of `histogram` begin, without the first, which begins at 0."""
-    n = 1 << _BITS
-    return [2.0**e * (1 + j / n) for e in range(-_OCTAVES_BELOW_1, octaves) for j in range(n)] + [2.0**octaves]
+def bins_of(f: Tensor, g: Tensor, bins: Bins) -> Tensor:
+    """The bin of each token, from the leading bits of `p/q` in float32; tokens of `p = q = 0` may fall anywhere."""
+    bits = torch.div(f, g).to(torch.float32).view(torch.int32).bitwise_right_shift_(bins.shift)
+    return bits.sub_(bins.lowest).clamp_(0, bins.size - 1).long()
 
 
-def residual_sums(p: Stored, q: Stored, rows: Tensor, top: Level, bottom: Level | None) -> Tensor:
-    """For each of `rows` the residual mass in blocks of `BLOCK` tokens, `(rows, blocks)`; levels `(rows, 1)`."""
-    return _block_sums(residual(p.part(rows).law(), q.part(rows).law(), top, bottom))
+def band_mass(p: Stored, q: Stored, *levels: Tensor) -> Tensor:
+    """Residual `p − q (min(ρ, top) − min(ρ, bottom))`, exactly 0 where the band holds all of a token.
 
-
-def residual(f: Tensor, g: Tensor, top: Level, bottom: Level | None) -> Tensor:
-    """`p − q (min(ρ, top) − min(ρ, bottom))`, 0 exactly where the band holds all of the token; no bottom means 0."""
+    `levels`: `a, b, θ` of the top and, where it is not 0 in all rows, of the bottom.
+    """
+    f, g = p.law(), q.law()
+    top, bottom = Level(*levels[:3]), Level(*levels[3:]) if levels[3:] else None
     r = torch.lerp(_above(f, g, top.a), _above(f, g, top.b), top.theta.to(f.dtype))
     if bottom is None:
         return r
     low, high = (torch.minimum(f, t.to(f.dtype) * g) for t in (bottom.a, bottom.b))
     return r + torch.lerp(low, high, bottom.theta.to(f.dtype))
+
+
+def bin_mass(p: Stored, q: Stored, ratio: Tensor) -> Tensor:
+    """Residual `(p − s)+` of a winner whose law is `s = ratio q`, `ratio` `(rows, BINS.size)` by bin."""
+    f, g = p.law(), q.law()
+    return torch.addcmul(f, g, ratio.to(f.dtype).gather(-1, bins_of(f, g, BINS)), value=-1).clamp_min_(0)
+
+
+def residual_sums(p: Stored, q: Stored, rows: Tensor, mass: Callable[..., Tensor], columns: Sequence[Tensor]) -> Tensor:
+    """For each of `rows` the residual mass in blocks of `BLOCK` tokens, `(rows, blocks)`."""
+    return _block_sums(mass(p.part(rows), q.part(rows), *columns))
 
 
 def draw(mass: Tensor, before: Tensor, aim: Tensor) -> Tensor:

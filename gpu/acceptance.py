@@ -8,7 +8,7 @@ import math
 from array_api_compat import array_namespace, is_jax_array, is_torch_array
 
 from resispec_gpu.rules import RULES
-from resispec_ref import Verification
+from resispec_ref import Verification, uniforms_needed
 from resispec_ref._arrays import Array, take
 from resispec_ref._convert import is_traced, refuse
 from resispec_ref.validation import check_tokens, sum_tolerance
@@ -20,8 +20,9 @@ def verify(
     """`resispec_ref.verify` for batches of Torch or JAX arrays: the same candidates and uniforms, the same outcome.
 
     Candidate `i` is accepted iff `u_i q_i(x_i) < m_i(x_i)`; if none is, the last uniform draws from the residual by its
-    cumulative sum in token order. `resispec` runs on knots (`resispec_gpu.levels`), exact in law. No random state, and
-    inputs are not written to. Same arrays, same device and same batch give the same tokens.
+    cumulative sum in token order. `resispec` runs on knots (`resispec_gpu.levels`) and `optimal` on bins of tokens
+    (`resispec_gpu.optimal`), both exact in law. No random state, and inputs are not written to. The same arrays on the
+    same device give the same tokens.
 
     Args:
         rule: one of `resispec_gpu.RULES`.
@@ -29,7 +30,7 @@ def verify(
             rounding are divided by their sum. Sums are taken in float32 or better, whatever the storage.
         draft: the same shape.
         tokens: `(..., K)` integers, candidates in the order of their draw; `-1` marks an absent one, after all others.
-        uniforms: `(..., K + 1)` in `[0, 1)`.
+        uniforms: `(..., resispec_ref.uniforms_needed(rule, K))` in `[0, 1)`.
         compile: Torch only: fuse the passes with `torch.compile`, which takes seconds once for a set of dtypes and a
             number of candidates, and needs a C++ compiler on the CPU. JAX compiles always.
 
@@ -41,7 +42,8 @@ def verify(
             candidates outside the vocabulary, of draft probability 0, or repeated where they are drawn without
             replacement; uniforms outside `[0, 1)`. Under JAX's tracing only what does not depend on values.
 
-    Source: section 4 of the mathematics. Theorem: `shaped_step_exact` (proofs/resispec.v).
+    Source: sections 4 and 6 of the mathematics. Theorems: `shaped_step_exact` (proofs/resispec.v), `ranks_exact`
+    (proofs/optimal.v).
 
     >>> import torch
     >>> p, q = torch.tensor([[0.2, 0.4, 0.4]]), torch.tensor([[0.6, 0.3, 0.1]])
@@ -91,7 +93,7 @@ def _verify(
     if rule not in RULES:
         raise ValueError(f"rule: {rule!r} is not one of {', '.join(RULES)}")
     p, q = target[1], draft[1]
-    shape = _check_shapes({target[0]: p, draft[0]: q, "tokens": tokens, "uniforms": uniforms})
+    shape = _check_shapes(rule, {target[0]: p, draft[0]: q, "tokens": tokens, "uniforms": uniforms})
     xp = array_namespace(p)
     if 0 in shape:
         none = xp.zeros(shape, dtype=tokens.dtype)
@@ -110,7 +112,7 @@ def _verify(
     return Verification(*(xp.reshape(x, shape) for x in (found.token, found.accepted_index)))
 
 
-def _check_shapes(given: dict[str, Array]) -> tuple[int, ...]:
+def _check_shapes(rule: str, given: dict[str, Array]) -> tuple[int, ...]:
     """The leading dimensions, the same for all."""
     if not (all(map(is_torch_array, given.values())) or all(map(is_jax_array, given.values()))):
         kinds = ", ".join(f"{name} {type(x).__module__.split('.')[0]}" for name, x in given.items())
@@ -119,10 +121,10 @@ def _check_shapes(given: dict[str, Array]) -> tuple[int, ...]:
     shapes = [tuple(x.shape) for x in given.values()]
     if not all(shapes) or len({s[:-1] for s in shapes}) > 1 or p.shape != q.shape or p.shape[-1] == 0:
         listed = ", ".join(f"{name} {s}" for name, s in zip(given, shapes, strict=True))
-        raise ValueError(f"shapes (..., vocab) twice, (..., K) and (..., K + 1) are needed; found {listed}")
-    if uniforms.shape[-1] != tokens.shape[-1] + 1:
-        K = tokens.shape[-1]
-        raise ValueError(f"uniforms: {uniforms.shape[-1]} a position; {K} candidates need {K + 1}")
+        raise ValueError(f"shapes (..., vocab) twice, (..., K) and (..., uniforms) are needed; found {listed}")
+    K, needed = tokens.shape[-1], uniforms_needed(rule, tokens.shape[-1])
+    if uniforms.shape[-1] != needed:
+        raise ValueError(f"uniforms: {uniforms.shape[-1]} a position; {rule} of {K} candidates needs {needed}")
     for name, x in given.items():
         kind = "integral" if name == "tokens" else "real floating"
         if not array_namespace(x).isdtype(x.dtype, kind):

@@ -24,16 +24,11 @@ The functions are pure, against the array API, and run on float and rational arr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from array_api_compat import array_namespace
 
-from resispec_ref import State, Verifier
-from resispec_ref._arrays import Array, divide, index_range, normalise, positive_part, total
-
-_SECTIONS = 16  # parts of a bracket of the root W that are tried at once
-COARSE_KNOTS = 8
+from resispec_ref._arrays import Array, divide, index_range
 
 
 class Level(NamedTuple):
@@ -42,6 +37,13 @@ class Level(NamedTuple):
     a: Array
     b: Array
     theta: Array
+
+
+class Band(NamedTuple):
+    """What of each token the candidates looked at could have accepted: `min(ρ, top) − min(ρ, bottom)`, times `q`."""
+
+    top: Level
+    bottom: Level
 
 
 class Schedule(NamedTuple):
@@ -92,14 +94,14 @@ class Profile:
         """Where `t`, `(..., m)`, lies between the knots."""
         below = self._below(t)
         following = array_namespace(t).minimum(below + 1, below * 0 + self._start.shape[-1] - 1)
-        a, b = (self._knots[i] if self._shared else _pick(self._knots, i) for i in (below, following))
+        a, b = (self._knots[i] if self._shared else pick(self._knots, i) for i in (below, following))
         a, b = a / self.scale, b / self.scale
         return Level(a, b, divide(t - a, b - a, t * 0))
 
     def at(self, t: Array) -> Array:
         """`E` interpolated at `t >= 0`, `(..., m)`."""
         below = self._below(t)
-        return _pick(self._start, below) + _pick(self._slope, below) * (t * self.scale)
+        return pick(self._start, below) + pick(self._slope, below) * (t * self.scale)
 
     def _below(self, t: Array) -> Array:
         """Index of the last knot `<= t`."""
@@ -109,89 +111,6 @@ class Profile:
             return xp.searchsorted(self._knots, t, side="right") - 1
         count = xp.sum(xp.astype(self._knots[..., None, :] <= t[..., :, None], index_range(1, t).dtype), axis=-1)
         return count - 1
-
-
-def shaped_schedule(profile: Profile, candidates: int, W: Array | None = None) -> Schedule:
-    """The exact shaped rule on the profile's knots; `W`, `(..., 1)`, is found unless given (any is exact)."""
-    xp = array_namespace(profile.first)
-    if W is None:
-        bottoms, weights = _best_descent(profile, candidates)
-    else:
-        bottoms, weights = (x[..., 0, :] for x in _descent(profile, W, candidates))
-    top = profile.level(bottoms[..., :1])
-    bottom = profile.level(xp.maximum(bottoms, bottoms * 0))
-    return Schedule(Level(*(x + bottom.theta * 0 for x in top)), bottom, weights)
-
-
-def _best_descent(profile: Profile, candidates: int) -> tuple[Array, Array]:
-    """The descent from a `W` at, or just below, the root at which the bottom reaches 0 with the last candidate."""
-    xp = array_namespace(profile.first)
-    low, high = _bracket(profile, candidates, rounds=2)
-    W = low.at - (high.at - low.at) * divide(low.last, high.last - low.last, low.at * 0)
-    bottoms, weights = _descent(profile, xp.concat([W, low.at], axis=-1), candidates)
-    good = bottoms[..., :1, -1:] <= 0
-    return tuple(xp.where(good, x[..., :1, :], x[..., 1:, :])[..., 0, :] for x in (bottoms, weights))
-
-
-class _End(NamedTuple):
-    """An end of a bracket of the root `W`: its place, and the bottom after the last candidate; `(..., 1)`."""
-
-    at: Array
-    last: Array
-
-
-def _bracket(profile: Profile, candidates: int, rounds: int) -> tuple[_End, _End]:
-    """`W` with a last bottom `<= 0`, and the next one tried (which may be the same, at the end of the range)."""
-    xp = array_namespace(profile.first)
-    low = profile.first + 1
-    high = low * max(candidates, 1)
-    fractions = index_range(_SECTIONS + 1, low)
-    for _ in range(rounds):
-        W = low + (high - low) * fractions / _SECTIONS
-        last = _descent(profile, W, candidates)[0][..., -1]
-        reached = xp.sum(xp.astype(last <= 0, fractions.dtype), axis=-1, keepdims=True)
-        before, after = xp.maximum(reached - 1, reached * 0), xp.minimum(reached, reached * 0 + _SECTIONS)
-        low, high, low_last, high_last = (_pick(x, i) for x in (W, last) for i in (before, after))
-    return _End(low, low_last), _End(high, high_last)
-
-
-def _descent(profile: Profile, W: Array, candidates: int) -> tuple[Array, Array]:
-    """For every `W` of `(..., m)`: bottoms after 0, …, K candidates, below 0 where the band is full early, and weights.
-
-    Shapes `(..., m, K + 1)` and `(..., m, K)`.
-    """
-    xp = array_namespace(W)
-    zero = W * 0
-    bottoms, weights = [W], []
-    spent = profile.at(W) + 1 if candidates > 1 else zero
-    for i in range(candidates):
-        weights.append(spent - profile.at(xp.maximum(bottoms[-1], zero)) if i else zero + 1)
-        bottoms.append(bottoms[-1] - weights[-1])
-    bands = xp.stack(bottoms, axis=-1)
-    return bands, xp.stack(weights, axis=-1) if weights else bands[..., :0]
-
-
-def coarse_knots(candidates: int) -> list[float]:
-    """Levels in `(0, K]` to look at first, closer together near 0, where several bottoms lie."""
-    n = COARSE_KNOTS
-    return [candidates * (j / n) ** 1.5 for j in range(1, n + 1)]
-
-
-def refined_knots(profile: Profile, candidates: int) -> Array:
-    """Where a second pass should know `E`: about `W` and the bottoms of the best schedule; `(..., K)`."""
-    xp = array_namespace(profile.first)
-    low, high = _bracket(profile, candidates, rounds=1)
-    W = low.at - (high.at - low.at) * divide(low.last, high.last - low.last, low.at * 0)
-    bottoms = _descent(profile, W, candidates)[0][..., 0, :candidates]
-    return xp.maximum(bottoms, bottoms * 0)
-
-
-def merged(first: Array, first_excess: Array, second: Array, second_excess: Array) -> Profile:
-    """One profile from the knots of two passes."""
-    xp = array_namespace(first_excess)
-    knots = xp.concat([first + first_excess * 0, second], axis=-1)
-    order = xp.argsort(knots, axis=-1, stable=True)
-    return Profile(_pick(knots, order), _pick(xp.concat([first_excess, second_excess], axis=-1), order))
 
 
 def exact_level(t: Array) -> Level:
@@ -215,8 +134,8 @@ def decide(p: Array, q: Array, schedule: Schedule, present: Array, uniforms: Arr
     K = p.shape[-1]
     index = index_range(K + 1, p)
     after, before = slice(1, None), slice(0, K)
-    top = capped(p, q, _part(schedule.top, after)) - capped(p, q, _part(schedule.top, before))
-    bottom = capped(p, q, _part(schedule.bottom, before)) - capped(p, q, _part(schedule.bottom, after))
+    top = capped(p, q, part(schedule.top, after)) - capped(p, q, part(schedule.top, before))
+    bottom = capped(p, q, part(schedule.bottom, before)) - capped(p, q, part(schedule.bottom, after))
     taken = present & (uniforms[..., :K] * q * schedule.step < top + bottom)
     looked = xp.sum(xp.astype(present, index.dtype), axis=-1)
     first = xp.where(taken, index[:K], index[:K] * 0 + K)
@@ -237,45 +156,11 @@ def above(p: Array, q: Array, level: Level) -> Array:
     return xp.maximum(p - level.a * q, zero) * (1 - level.theta) + xp.maximum(p - level.b * q, zero) * level.theta
 
 
-def _pick(x: Array, index: Array) -> Array:
+def pick(x: Array, index: Array) -> Array:
     """`x[..., index]` row by row, where both have the same leading axes."""
     return array_namespace(x).take_along_axis(x, index, axis=-1)
 
 
-def _part(level: Level, entries: slice) -> Level:
+def part(level: Level, entries: slice) -> Level:
+    """Some of the levels along the last axis."""
     return Level(*(x[..., entries] for x in level))
-
-
-@dataclass(frozen=True, eq=False)
-class InterpolatedResiSpec(Verifier):
-    """The rule that the batched layer runs for `resispec`, as `resispec_ref` states rules: on given knots.
-
-    `knots`, `(..., n)` or `(n,)`, ascending; `top`, `(..., 1)`, is found unless given. With it `resispec_ref` computes
-    emitted laws and verifies the same uniforms, on rationals too.
-    """
-
-    knots: Any
-    top: Any = None
-
-    name = "resispec"
-    source = "this project, after arXiv 2608.24411"
-    exact = True
-
-    def start(self, p: Array, q: Array, candidates: int) -> State:
-        xp = array_namespace(p, q)
-        knots = self.knots + total(p + q) * 0
-        excess = [total(positive_part(p - knots[..., j : j + 1] * q)) for j in range(knots.shape[-1])]
-        schedule = shaped_schedule(Profile(knots, xp.concat(excess, axis=-1)), max(candidates, 1), self.top)
-        u = [p + q * 0]
-        for i in range(1, candidates + 1):
-            top, bottom = (_part(x, slice(i, i + 1)) for x in (schedule.top, schedule.bottom))
-            u.append(xp.minimum(positive_part(above(p, q, top) + capped(p, q, bottom)), u[-1]))
-        return State(u[0], q + p * 0, tuple(u))
-
-    def accepted(self, state: State) -> Array:
-        u = state.memory
-        return divide(u[0] - u[min(1, len(u) - 1)], total(u[0]), u[0] * 0)
-
-    def reject(self, state: State, token: Array) -> State:
-        u = (*state.memory[1:], state.memory[-1])
-        return state._replace(target=normalise(u[0], otherwise=state.target), memory=u)

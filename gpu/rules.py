@@ -5,22 +5,24 @@ A backend offers reductions over the vocabulary (`Reductions`); everything else 
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from array_api_compat import array_namespace
 
-from resispec_gpu.levels import Decision, Level, Profile, Schedule, decide, rising_schedule, shaped_schedule
+from resispec_gpu.levels import Band, Decision, Level, Profile, Schedule, decide, rising_schedule
+from resispec_gpu.optimal import choose
+from resispec_gpu.shaped import shaped_schedule
 from resispec_ref._arrays import Array, divide, take
 
-RULES = ("recursive-rejection", "recursive-rejection-without-replacement", "resispec")
+RULES = ("recursive-rejection", "recursive-rejection-without-replacement", "resispec", "optimal")
 
 
 class Step(NamedTuple):
-    """The outcome of a batched step, `(batch,)`, and the schedule it used."""
+    """The outcome of a batched step, `(batch,)`, and what it was decided with (see `run`)."""
 
     token: Array
     accepted_index: Array
-    schedule: Schedule
+    found: Any
 
 
 class Reductions(Protocol):
@@ -34,6 +36,12 @@ class Reductions(Protocol):
 
     def profile(self, candidates: int) -> Profile:
         """`E` at knots in `[0, K]` of the backend's choice."""
+
+    def binned(self) -> tuple[Array, Array]:
+        """Masses of `p` and `q` in `BINS` of the ratio, `(batch, bins)`."""
+
+    def bin_at(self, tokens: Array) -> Array:
+        """The bins of `tokens`, `(batch, K)`."""
 
 
 def _recursive(laws: Reductions, q: Array, *, distinct: bool) -> Schedule:
@@ -53,19 +61,24 @@ def _recursive(laws: Reductions, q: Array, *, distinct: bool) -> Schedule:
     return rising_schedule(tops, steps)
 
 
-def run(laws: Reductions, rule: str, tokens: Array, uniforms: Array) -> tuple[Decision, Schedule, Level, Level]:
-    """The decision, the schedule, and the band `(batch, 1)` whose residual the last uniform draws from."""
+def run(laws: Reductions, rule: str, tokens: Array, uniforms: Array) -> tuple[Decision, Band | Array, Any]:
+    """The decision; what is kept for the candidates (the last uniform draws from the rest); and how that was found.
+
+    Kept is a band, `(batch, 1)`, found from a schedule; or the ratio of the winner's law to the draft's by bin of the
+    token, `(batch, bins)`, found from the masses of these bins.
+    """
     xp = array_namespace(uniforms)
     present, K = tokens >= 0, tokens.shape[-1]
     # before any other use of the laws, so that this pass finds their sums as well
     profile = laws.profile(K) if rule == "resispec" else None
-    p, q = laws.at(xp.where(present, tokens, tokens * 0))
+    masses = laws.binned() if rule == "optimal" else None
+    index = xp.where(present, tokens, tokens * 0)
+    p, q = laws.at(index)
+    if masses is not None:
+        decision, ratio = choose(*masses, p, q, laws.bin_at(index), present, uniforms)
+        return decision, ratio, ratio
     distinct = rule == "recursive-rejection-without-replacement"
     bands = _recursive(laws, q, distinct=distinct) if profile is None else shaped_schedule(profile, K)
     decision = decide(p, q, bands, present, uniforms)
     last = decision.looked[..., None]
-    return decision, bands, _pick(bands.top, last), _pick(bands.bottom, last)
-
-
-def _pick(level: Level, index: Array) -> Level:
-    return Level(*(take(x, index) for x in level))
+    return decision, Band(*(Level(*(take(x, last) for x in level)) for level in bands[:2])), bands

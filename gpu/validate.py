@@ -18,15 +18,18 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from resispec_gpu.bins import BINS
 from resispec_gpu.cases import KINDS, candidates, laws
-from resispec_gpu.levels import InterpolatedResiSpec, Level, Schedule, above, capped
+from resispec_gpu.levels import Band, Level, Schedule, above, capped
+from resispec_gpu.optimal import BinnedOptimal, on_host
 from resispec_gpu.rules import RULES, Step
-from resispec_ref import Verifier, get_verifier, law_from_logits, verify
+from resispec_gpu.shaped import InterpolatedResiSpec
+from resispec_ref import Verifier, get_verifier, law_from_logits, uniforms_needed, verify
 
 SUM_ERROR, LOGIT_ERROR = 4e-6, 2e-5
 BACKENDS = ("torch", "torch-compiled", "jax")
@@ -70,24 +73,17 @@ def check(backend: str, rule: str, kind: str, storage: str, batch: int, vocab: i
     distinct = rule == "recursive-rejection-without-replacement"
     stored, p, q = _stored(storage, *laws(kind, batch, vocab, rng))
     x = candidates(q, K, rng, distinct=distinct)
-    u = rng.random((batch, K + 1), dtype=np.float32).astype(np.float64)
+    u = rng.random((batch, uniforms_needed(rule, K)), dtype=np.float32).astype(np.float64)
     error = (K + 1) * (LOGIT_ERROR if storage == "logits" else SUM_ERROR)
     step = run(backend, rule, stored, storage, x, u)
     if step is None:  # no rows
         return Result(backend, rule, kind, storage, batch, vocab, K, 0, 0, 0, None, error)
-    reference = _reference(rule, step.schedule)
-    expected = verify(reference, p, q, x, u)
-    equal = (step.token == expected.token) & (step.accepted_index == expected.accepted_index)
-    wrong = 0
-    for row in np.flatnonzero(~equal):
-        one = slice(row, row + 1)
-        weights = _weights(p[one], q[one], _rows(step.schedule, one))
-        wrong += not _is_rounding(
-            _reference(rule, _rows(step.schedule, one)), p[one], q[one], x[one], u[one], step, int(row), error / weights
-        )
-    distance = None if distinct else float(np.max(np.abs(emitted(p, q, step.schedule) - p).sum(-1)) / 2)
-    off = int(np.sum(~equal))
-    return Result(backend, rule, kind, storage, batch, vocab, K, batch - off, off - wrong, wrong, distance, error)
+    case = Case(rule, p, q, x, u, step, _bins(stored, storage) if rule == "optimal" and K else None)
+    off = np.flatnonzero(~case.is_equal)
+    wrong = sum(not _is_rounding(case.row(int(row)), error) for row in off)
+    equal, within = batch - len(off), len(off) - wrong
+    distance = None if distinct else float(np.max(np.abs(case.emitted() - p).sum(-1)) / 2)
+    return Result(backend, rule, kind, storage, batch, vocab, K, equal, within, wrong, distance, error)
 
 
 def run(backend: str, rule: str, stored: tuple[Any, Any], storage: str, x: np.ndarray, u: np.ndarray) -> Step | None:
@@ -111,72 +107,125 @@ def run(backend: str, rule: str, stored: tuple[Any, Any], storage: str, x: np.nd
         p, q = (a.to(device) for a in stored)
         batch = _torch.Laws(p, q, temperature=temperature, compile=backend == "torch-compiled")
         found = _torch.step(rule, batch, torch.as_tensor(x, device=device), torch.as_tensor(u, device=device))
-        found = Step(*(a.cpu() for a in found[:2]), _map(found.schedule, lambda a: a.cpu() if hasattr(a, "cpu") else a))
-    wide = _map(found.schedule, lambda a: np.asarray(a, dtype=np.float64))
+        found = Step(found.token.cpu(), found.accepted_index.cpu(), _map(found.found, on_host))
+    wide = _map(found.found, lambda a: np.asarray(a, dtype=np.float64))
     return Step(np.asarray(found.token), np.asarray(found.accepted_index), wide)
 
 
-def emitted(p: np.ndarray, q: np.ndarray, schedule: Schedule) -> np.ndarray:
-    """The law of the token that decisions by `schedule`, taken as numbers, emit from independent candidates."""
+@dataclass(frozen=True)
+class Case:
+    """A batch, the step that a backend took for it, and for `optimal` the bins of its tokens."""
+
+    rule: str
+    p: np.ndarray
+    q: np.ndarray
+    tokens: np.ndarray
+    uniforms: np.ndarray
+    step: Step
+    bin_of: np.ndarray | None
+
+    def row(self, n: int) -> Case:
+        """Row `n` as a batch of one."""
+        part = slice(n, n + 1)
+        p, q, tokens, uniforms = (x[part] for x in (self.p, self.q, self.tokens, self.uniforms))
+        step = Step(self.step.token[part], self.step.accepted_index[part], _map(self.step.found, lambda x: x[part]))
+        return Case(self.rule, p, q, tokens, uniforms, step, None if self.bin_of is None else self.bin_of[part])
+
+    @property
+    def reference(self) -> Verifier:
+        """The rule as `resispec_ref` computes it: on the knots around the levels, or the bins, that were used."""
+        if self.rule == "optimal":
+            return BinnedOptimal(bin_of=self.bin_of)
+        if self.rule != "resispec":
+            return get_verifier(self.rule)
+        top, bottom = self.step.found[:2]
+        knots = np.sort(np.concatenate([x for level in (top, bottom) for x in (level.a, level.b)], axis=-1))
+        return InterpolatedResiSpec(knots, (top.a + top.theta * (top.b - top.a))[:, :1])
+
+    @property
+    def is_equal(self) -> np.ndarray:
+        """The rows in which the reference has the same answer."""
+        found = verify(self.reference, self.p, self.q, self.tokens, self.uniforms)
+        return (found.token == self.step.token) & (found.accepted_index == self.step.accepted_index)
+
+    def emitted(self) -> np.ndarray:
+        """The law of what decisions by the backend's numbers emit, when candidates are drawn independently."""
+        return _after_winner(self) if self.rule == "optimal" else _after_bands(self)
+
+    def weights(self) -> list[float]:
+        """The masses that each comparison, and the residual draw, are relative to, for a batch of one."""
+        K = self.tokens.shape[-1]
+        if self.rule == "optimal":  # ranks, for the winner, are relative to 1
+            s = _winner_law(self)
+            return [1.0] * (K + 1) * (K > 0) + [np.maximum(self.p - s, 0).sum()]
+        return [_residual(self, i).sum() for i in range(K + 1)]
+
+
+def _after_bands(case: Case) -> np.ndarray:
+    p, q, schedule = case.p, case.q, case.step.found
     law, reached = np.zeros_like(p), np.ones((len(p), 1))
     for i in range(schedule.step.shape[-1]):
-        (top, bottom), (t, b) = _bands(schedule, i), _bands(schedule, i + 1)
+        (top, bottom), (t, b) = _band(schedule, i), _band(schedule, i + 1)
         growth = capped(p, q, t) - capped(p, q, top) + capped(p, q, bottom) - capped(p, q, b)
         divisor = schedule.step[:, i : i + 1]
         accepted = np.clip(np.divide(growth, divisor, out=np.zeros_like(p), where=divisor > 0), 0, q)
         law += reached * accepted
         reached = reached * (1 - accepted.sum(-1, keepdims=True))
-    r = _residual(p, q, schedule, schedule.step.shape[-1])
+    return law + reached * _normalised(_residual(case, schedule.step.shape[-1]), p)
+
+
+def _after_winner(case: Case) -> np.ndarray:
+    s = _winner_law(case)
+    m = np.minimum(case.p, s)
+    rest = s.sum(-1, keepdims=True) if case.bin_of is not None else 1
+    return m + (rest - m.sum(-1, keepdims=True)) * _normalised(np.maximum(case.p - s, 0), case.p)
+
+
+def _winner_law(case: Case) -> np.ndarray:
+    return case.q * 0 if case.bin_of is None else case.q * np.take_along_axis(case.step.found, case.bin_of, -1)
+
+
+def _residual(case: Case, i: int) -> np.ndarray:
+    top, bottom = _band(case.step.found, i)
+    return np.minimum(above(case.p, case.q, top) + capped(case.p, case.q, bottom), case.p)
+
+
+def _normalised(r: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
     mass = r.sum(-1, keepdims=True)
-    return law + reached * np.where(mass > 0, r / np.where(mass > 0, mass, 1), p)
+    return np.where(mass > 0, r / np.where(mass > 0, mass, 1), otherwise)
 
 
-def _weights(p: np.ndarray, q: np.ndarray, schedule: Schedule) -> np.ndarray:
-    """The residual masses that each comparison and the draw are relative to, `(K + 1,)`."""
-    masses = [_residual(p, q, schedule, i).sum() for i in range(schedule.step.shape[-1] + 1)]
-    return np.maximum(masses, 1e-12)
-
-
-def _residual(p: np.ndarray, q: np.ndarray, schedule: Schedule, i: int) -> np.ndarray:
-    top, bottom = _bands(schedule, i)
-    return np.minimum(above(p, q, top) + capped(p, q, bottom), p)
-
-
-def _is_rounding(
-    reference: Verifier, p: Any, q: Any, x: Any, u: np.ndarray, step: Step, row: int, reach: np.ndarray
-) -> bool:
-    for i, distance in enumerate(reach):
+def _is_rounding(case: Case, error: float) -> bool:
+    """Whether a batch of one has the reference's answer for uniforms of which one is moved as far as rounding may."""
+    for i, weight in enumerate(case.weights()):
         for sign in (-1, 1):
-            moved = u.copy()
-            moved[0, i] = np.clip(moved[0, i] + sign * distance, 0, np.nextafter(1, 0))
-            found = verify(reference, p, q, x, moved)
-            if found.token[0] == step.token[row] and found.accepted_index[0] == step.accepted_index[row]:
+            moved = case.uniforms.copy()
+            moved[0, i] = np.clip(moved[0, i] + sign * error / max(weight, 1e-12), 0, np.nextafter(1, 0))
+            if replace(case, uniforms=moved).is_equal[0]:
                 return True
     return False
 
 
-def _reference(rule: str, schedule: Schedule) -> Verifier:
-    """The rule as `resispec_ref` computes it; for the shaped one, on the knots around the levels that were used."""
-    if rule != "resispec":
-        return get_verifier(rule)
-    knots = np.sort(np.concatenate([x for level in (schedule.top, schedule.bottom) for x in (level.a, level.b)], -1))
-    return InterpolatedResiSpec(knots, (lambda t: t.a + t.theta * (t.b - t.a))(_part(schedule.top, 0)))
+def _band(schedule: Schedule, i: int) -> Band:
+    return Band(*(Level(*(x[:, i : i + 1] for x in level)) for level in schedule[:2]))
 
 
-def _bands(schedule: Schedule, i: int) -> tuple[Level, Level]:
-    return _part(schedule.top, i), _part(schedule.bottom, i)
+def _map(found: Any, change: Any) -> Any:
+    """`change` of every array of a schedule, or of the array that `optimal` found."""
+    if not isinstance(found, Schedule):
+        return change(found)
+    return Schedule(*(Level(*map(change, level)) for level in found[:2]), change(found.step))
 
 
-def _part(level: Level, i: int) -> Level:
-    return Level(*(x[:, i : i + 1] for x in level))
+def _bins(stored: tuple[Any, Any], storage: str) -> np.ndarray:
+    """The bins of the stored entries, from their ratio in float32."""
+    import torch
 
+    from resispec_gpu import _torch_passes as passes
 
-def _rows(schedule: Schedule, rows: slice) -> Schedule:
-    return _map(schedule, lambda a: a[rows])
-
-
-def _map(schedule: Schedule, change: Any) -> Schedule:
-    return Schedule(Level(*map(change, schedule.top)), Level(*map(change, schedule.bottom)), change(schedule.step))
+    logits = storage == "logits"
+    f, g = (torch.exp(x - torch.logsumexp(x, -1, keepdim=True)) if logits else x.float() for x in stored)
+    return passes.bins_of(f, g, BINS).numpy()
 
 
 def _stored(storage: str, p: np.ndarray, q: np.ndarray) -> tuple[tuple[Any, Any], np.ndarray, np.ndarray]:

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from strategies import problems
 
 import resispec_ref as rs
-from resispec_gpu import levels
-from resispec_gpu.levels import InterpolatedResiSpec, Profile
+from resispec_gpu import levels, shaped
+from resispec_gpu.levels import Profile
+from resispec_gpu.shaped import InterpolatedResiSpec
 from resispec_ref.pairs import load_pairs
 
 KNOTS = st.lists(st.integers(1, 60).map(lambda n: F(n, 12)), min_size=1, max_size=6, unique=True).map(sorted)
@@ -47,7 +48,7 @@ def test_the_weights_are_the_masses_of_the_residuals(problem, knots):
     p, q, K = objects(problem[0]), objects(problem[1]), problem[2]
     knots = objects(knots)
     profile = Profile(knots, objects([sum(np.maximum(p - t * q, F(0))) for t in knots]))
-    schedule = levels.shaped_schedule(profile, K)
+    schedule = shaped.shaped_schedule(profile, K)
     for i in range(K):
         top, bottom = (levels.Level(*(x[i] for x in level)) for level in (schedule.top, schedule.bottom))
         assert sum(levels.above(p, q, top) + levels.capped(p, q, bottom)) == schedule.step[i]
@@ -62,10 +63,10 @@ def test_two_passes_lose_little(candidates):
     def excess(t):
         return np.stack([np.maximum(p - q * t[:, j, None], 0).sum(-1) for j in range(t.shape[1])], -1)
 
-    first = np.broadcast_to(np.array(levels.coarse_knots(candidates)), (16, levels.COARSE_KNOTS))
-    second = levels.refined_knots(Profile(first, excess(first)), candidates)
-    profile = levels.merged(first, excess(first), second, excess(second))
-    top = levels.Level(*(x[:, :1] for x in levels.shaped_schedule(profile, candidates).top))
+    first = np.broadcast_to(np.array(shaped.coarse_knots(candidates)), (16, shaped.COARSE_KNOTS))
+    second = shaped.refined_knots(Profile(first, excess(first)), candidates)
+    profile = shaped.merged(first, excess(first), second, excess(second))
+    top = levels.Level(*(x[:, :1] for x in shaped.shaped_schedule(profile, candidates).top))
     accepted = levels.capped(p, q, top).sum(-1)
     best = rs.emitted_law("resispec", p, q, candidates=candidates).acceptance_rate
     assert np.all(accepted <= best + 1e-9)

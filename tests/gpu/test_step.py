@@ -8,7 +8,7 @@ import torch
 
 import resispec_gpu as batched
 import resispec_ref as rs
-from resispec_gpu import cases, levels, validate
+from resispec_gpu import _torch, _torch_passes, cases, levels, validate
 
 K = 3
 
@@ -18,13 +18,13 @@ def one_thread():
     torch.set_num_threads(1)
 
 
-def problem(distinct=False, seed=1):
+def problem(rule="resispec", seed=1):
     # one shape for all tests, the one that JAX has compiled for
     batch, vocab = 12, 1537
     rng = np.random.default_rng(seed)
     p, q = (x.astype(np.float32) for x in cases.laws("random", batch, vocab, rng))
-    x = cases.candidates(q.astype(float), K, rng, distinct=distinct)
-    return p, q, x, rng.random((batch, K + 1), dtype=np.float32).astype(np.float64)
+    x = cases.candidates(q.astype(float), K, rng, distinct="without" in rule)
+    return p, q, x, rng.random((batch, rs.uniforms_needed(rule, K)), dtype=np.float32).astype(np.float64)
 
 
 def on(backend, *arrays):
@@ -64,20 +64,23 @@ def test_compiled_torch_is_the_reference():
         assert result.passed, validate.line(result)
 
 
-@pytest.mark.parametrize("fault", ["weights", "draw", "bands"])
+@pytest.mark.parametrize("fault", ["weights", "draw", "bands", "ratio"])
 def test_validation_sees_planted_faults(monkeypatch, fault):
-    """Weights that are not the residuals' masses, a draw from the target, a band that grows too far."""
+    """Weights that are not the residuals' masses, a draw from the target, a band that grows too far, a wrong winner."""
+    rule = "optimal" if fault == "ratio" else "resispec"
     if fault == "weights":
         at = levels.Profile.at
         monkeypatch.setattr(levels.Profile, "at", lambda self, t: at(self, t) * 0.99)
     if fault == "draw":
-        from resispec_gpu import _torch_passes
-
-        monkeypatch.setattr(_torch_passes, "residual", lambda f, g, top, bottom: f)
+        monkeypatch.setattr(_torch_passes, "band_mass", lambda p, q, *levels: p.law())
+    if fault == "ratio":
+        at = _torch.Laws.bin_at
+        monkeypatch.setattr(_torch.Laws, "bin_at", lambda self, tokens: at(self, tokens) + 40)
     if fault == "bands":
         capped = levels.capped
         monkeypatch.setattr(levels, "capped", lambda p, q, level: 1.01 * capped(p, q, level))
-    results = [validate.check("torch", "resispec", kind, "float32", 64, 500, 4) for kind in cases.KINDS]
+    batch = 8 if rule == "optimal" else 64
+    results = [validate.check("torch", rule, kind, "float32", batch, 500, 4) for kind in ("random", "adversarial")]
     assert not all(result.passed for result in results)
 
 
@@ -94,18 +97,19 @@ def test_ragged_candidates(backend):
         found, expected = batched.verify(rule, *on(backend, p, q, y, u)), rs.verify(rule, p, q, y, u)
         assert np.array_equal(np.asarray(found.token), expected.token)
         assert np.array_equal(np.asarray(found.accepted_index), expected.accepted_index)
-    found = batched.verify("resispec", *on(backend, p, q, x, u))
-    expected = rs.verify("resispec", p, q, x, u)
-    assert np.mean(np.asarray(found.token) == expected.token) > 0.8  # other knots, so not bit for bit
-    empty = x[:, 0] < 0
-    assert np.array_equal(np.asarray(found.token)[empty], expected.token[empty])
+    for rule in ("resispec", "optimal"):
+        v = np.concatenate([*[u[:, :1]] * (rs.uniforms_needed(rule, K) - K - 1), u], axis=-1)
+        found, expected = batched.verify(rule, *on(backend, p, q, x, v)), rs.verify(rule, p, q, x, v)
+        assert np.mean(np.asarray(found.token) == expected.token) > 0.7  # other knots, and bins
+        empty = x[:, 0] < 0
+        assert np.array_equal(np.asarray(found.token)[empty], expected.token[empty])
 
 
 @pytest.mark.parametrize("backend", ["torch", "jax"])
 @pytest.mark.parametrize("rule", batched.RULES)
 def test_shapes_and_inputs(rule, backend):
     """Leading dimensions are kept, a batch of none is answered, and the inputs are not written to."""
-    p, q, x, u = problem(distinct="without" in rule)
+    p, q, x, u = problem(rule)
     arrays = on(backend, p, q, x, u)
     before = [np.array(a.tolist()) for a in arrays]
     whole = batched.verify(rule, *arrays)
@@ -127,6 +131,8 @@ def test_jit_and_vmap():
     for found in (jitted, mapped):
         assert np.array_equal(found.token, plain.token)
         assert np.array_equal(found.accepted_index, plain.accepted_index)
+    with pytest.raises(ValueError, match="cut on the host"):
+        jax.jit(lambda *a: batched.verify("optimal", *a))(*on("jax", *problem("optimal")))
 
 
 @pytest.mark.parametrize("backend", ["torch", "jax"])
@@ -155,7 +161,7 @@ def test_what_is_refused(backend):
     refused("comes after an absent candidate", tokens=put(x, 0, 0, -1))
     refused("was drawn before", rule=batched.RULES[1], tokens=x * 0)
     refused(r"uniforms, row 0, entry 1: 1.0 is not in \[0, 1\)", uniforms=put(u, 0, 1, 1))
-    refused("3 candidates need 4", uniforms=u[:, :3])
+    refused("3 candidates needs 4", uniforms=u[:, :3])
     refused("shapes .* are needed", target=p[:1])
     refused("integral numbers", tokens=x.astype(np.float32))
     refused("target_logits, row 0: nan", logits=True, target=put(np.log(p), 0, 0, np.inf), draft=np.log(p))
