@@ -85,6 +85,7 @@ FLOAT32_ROW = np.array([0.5, 0.25, 0.25 - 2.0**-24, 0], dtype=np.float32)
         (FLOAT32_ROW.astype(float), BELOW_ONE, 2),
         ([1, 0, 0], BELOW_ONE, 0),
         ([0.1] * 10, BELOW_ONE, 9),
+        ([0.1, 0.2, 0.3, 0, 0.4], 0.6, 4),  # rounded running sums need not rise: still not the token without mass
     ],
 )
 def test_draws(mass, uniform, token):
