@@ -53,11 +53,14 @@ class Laws:
     def __init__(self, target: Array, draft: Array, temperature: Any = None):
         self.batch, self.vocab = target.shape
         self.number = jnp.result_type(float)  # of what is not an entry: float64 where JAX has it enabled
+        self._sums: Array | None = None
         self.on_cpu = jax.default_backend() == "cpu"
         self.stored = [Stored(x, None, temperature) for x in (target, draft)]
         if temperature is not None:
-            self.stored = [x._replace(log_total=_log_total(x)) for x in self.stored]
-        self._sums: Array | None = None
+            totals = [_log_total(x) for x in self.stored]
+            self.stored = [x._replace(log_total=total) for x, total in zip(self.stored, totals, strict=True)]
+            logs = jnp.stack(totals, axis=-1).astype(self.number)
+            self._sums = jnp.concatenate([logs - logs + 1, logs * 0], axis=-1)  # 1 by construction, or NaN
 
     @property
     def sums(self) -> Array:

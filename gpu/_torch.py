@@ -18,7 +18,7 @@ from resispec_gpu import _torch_passes as passes
 from resispec_gpu.bins import BINS, Bins
 from resispec_gpu.levels import Band, Level, Profile
 from resispec_gpu.rules import Step, run
-from resispec_gpu.shaped import coarse_knots, merged, refined_knots
+from resispec_gpu.shaped import COARSE_KNOTS, coarse_knots, merged, refined_knots
 from resispec_ref._arrays import Array
 
 Tensor = torch.Tensor
@@ -39,14 +39,15 @@ class Laws:
         self.compile = compile
         work = torch.promote_types(torch.promote_types(target.dtype, draft.dtype), torch.float32)
         self.stored = [passes.Stored(x, None, temperature or 1.0, work) for x in (target, draft)]
-        if temperature is not None:
-            logs = self._over_rows(passes.log_totals).to(work)
-            self.stored = [x._replace(log_total=logs[:, i : i + 1]) for i, x in enumerate(self.stored)]
         self._sums: Array | None = None
+        if temperature is not None:
+            logs = self._over_rows(passes.log_totals)
+            self.stored = [x._replace(log_total=logs[:, i : i + 1].to(work)) for i, x in enumerate(self.stored)]
+            self._sums = self.small(torch.cat([logs - logs + 1, logs * 0], dim=-1))  # 1 by construction, or NaN
 
     def at(self, tokens: Array) -> tuple[Array, Array]:
         index = torch.as_tensor(tokens)
-        p, q = (x._replace(entries=x.entries.gather(-1, index)).law().double() for x in self.stored)
+        p, q = (x.at(slice(None), index).law().double() for x in self.stored)
         return self.small(p) / self.sums[:, :1], self.small(q) / self.sums[:, 1:2]
 
     def excess(self, levels: Array) -> Array:
@@ -77,8 +78,7 @@ class Laws:
 
     def bin_at(self, tokens: Array) -> Array:
         """The bins of `tokens`, `(batch, K)`."""
-        index = torch.as_tensor(tokens)
-        f, g = (x._replace(entries=x.entries.gather(-1, index)).law() for x in self.stored)
+        f, g = (x.at(slice(None), torch.as_tensor(tokens)).law() for x in self.stored)
         return self.small(passes.bins_of(f, g, BINS))
 
     def draw(self, rows: Tensor, kept: Band | Array, uniform: Tensor) -> Tensor:
@@ -99,8 +99,7 @@ class Laws:
         before = torch.cat([running[:, :1] * 0, running], dim=-1).gather(-1, block)
         index = block * passes.BLOCK + torch.arange(passes.BLOCK, device=block.device)
         vocab = self.stored[0].entries.shape[-1]
-        places = (rows[:, None], index.clamp_max(vocab - 1))
-        p, q = (x.part(rows)._replace(entries=x.entries[places]) for x in self.stored)
+        p, q = (x.at(rows, index.clamp_max(vocab - 1)) for x in self.stored)
         inside = torch.where(index < vocab, mass(p, q, *columns), 0)
         return (block * passes.BLOCK + passes.draw(inside, before, aim))[:, 0]
 
@@ -111,7 +110,8 @@ class Laws:
             return passes.bin_mass, [torch.as_tensor(kept, device=rows.device)[rows] * scale]
         levels = [Level(*(torch.as_tensor(x)[rows] for x in level)) for level in kept]
         levels = [Level(x.a * scale, x.b * scale, x.theta) for x in levels]
-        return passes.band_mass, [*levels[0], *(levels[1] if bool((levels[1].b > 0).any()) else ())]
+        bottom = levels[1] if bool((levels[1].a + levels[1].theta > 0).any()) else ()
+        return passes.band_mass, [*levels[0], *bottom]
 
     def _histogram(self, bins: Bins) -> tuple[Tensor, Tensor]:
         found = self._over_rows(passes.histogram, bins=bins)
@@ -130,9 +130,11 @@ class Laws:
     def _two_passes(self, candidates: int) -> Profile:
         """`E` at coarse knots, then at the levels of the schedule that these give."""
         t = torch.tensor(coarse_knots(candidates), dtype=torch.float64, device=self.stored[0].entries.device)
-        found = self._over_rows(passes.excess_and_sums, *t.expand(self.batch, -1).split(1, dim=-1))
-        self._sums = self.small(found[:, -4:])
-        coarse, E = self.small(t) / self.scale, self.small(found[:, :-4]) / self.sums[:, :1]
+        function = passes.excess_and_sums if self._sums is None else passes.excess
+        found = self._over_rows(function, *t.expand(self.batch, -1).split(1, dim=-1))
+        if self._sums is None:
+            self._sums = self.small(found[:, COARSE_KNOTS:])
+        coarse, E = self.small(t) / self.scale, self.small(found[:, :COARSE_KNOTS]) / self.sums[:, :1]
         refined = refined_knots(Profile(coarse, E), candidates)
         return merged(coarse, E, refined, self.excess(refined))
 

@@ -31,6 +31,13 @@ class Stored(NamedTuple):
             entries=self.entries[rows], log_total=None if self.log_total is None else self.log_total[rows]
         )
 
+    def at(self, rows: slice | Tensor, tokens: Tensor) -> Stored:
+        """Some tokens of each of `rows`, `(rows, n)`."""
+        index = torch.arange(len(self.entries), device=tokens.device)[rows, None]
+        return self._replace(
+            entries=self.entries[index, tokens], log_total=None if self.log_total is None else self.log_total[rows]
+        )
+
     def law(self) -> Tensor:
         """Probabilities in the working precision, which for stored ones of that precision is the same memory."""
         x = self.entries.to(self.work)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import math
 
+import numpy as np
 from array_api_compat import array_namespace, is_jax_array, is_torch_array
 
+from resispec_gpu.optimal import on_host
 from resispec_gpu.rules import RULES
 from resispec_ref import Verification, uniforms_needed
 from resispec_ref._arrays import Array, take
@@ -137,8 +139,8 @@ def _check_candidates(q: Array, name: str, tokens: Array, uniforms: Array, rule:
         return
     xp = array_namespace(tokens)
     refuse(~((uniforms >= 0) & (uniforms < 1)), uniforms, "uniforms", "is not in [0, 1)")
-    anything = xp.broadcast_to(xp.ones_like(q[..., :1]), q.shape)
-    check_tokens(tokens, anything, distinct=rule == "recursive-rejection-without-replacement")
+    anything = np.broadcast_to(1.0, tuple(q.shape))  # a law of one entry in memory: only the vocabulary matters
+    check_tokens(on_host(tokens), anything, distinct=rule == "recursive-rejection-without-replacement")
     drawn = take(q, xp.where(tokens < 0, xp.zeros_like(tokens), tokens))
     impossible = (tokens >= 0) & ((drawn == -math.inf) if logits else (drawn <= 0))
     refuse(impossible, tokens, "tokens", f"has probability 0 in {name}, so it cannot have been drawn from it")
