@@ -103,10 +103,20 @@ def step_lengths(found: Terms, depth: int, *, wanted: int) -> np.ndarray:
 def mean_over_texts(values: list[np.ndarray]) -> tuple[float, float]:
     """Mean over all positions and the half-width of its 95% interval, texts being independent and positions not.
 
-    The interval is `1.96` standard errors of a ratio of sums over texts. At least two texts are needed.
+    The standard error is that of a ratio of sums over texts, times Student's quantile for so many texts. At least two
+    are needed.
     """
     sums, counts = np.array([v.sum() for v in values]), np.array([v.size for v in values], dtype=float)
     n = len(values)
     mean = sums.sum() / counts.sum()
     spread = np.sum((sums - mean * counts) ** 2) / (n - 1)
-    return float(mean), float(1.96 * np.sqrt(n * spread) / counts.sum())
+    return float(mean), float(_student(n - 1) * np.sqrt(n * spread) / counts.sum())
+
+
+def _student(freedom: int) -> float:
+    """The 97.5% quantile of Student's t: tabulated up to 4 degrees of freedom, then by Fisher's expansion, to 0.1%."""
+    if freedom <= 4:
+        return (12.706, 4.303, 3.182, 2.776)[freedom - 1]
+    z = 1.959964
+    first, second = (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    return z + first / freedom + second / freedom**2 + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384 / freedom**3

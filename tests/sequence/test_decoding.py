@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 from models import RULES
+from scipy import stats
 from test_record import save_model
 
 from resispec_ref import law_from_logits
@@ -19,7 +20,7 @@ from resispec_ref.sequence import (
     expected_accepted_length,
     joint_law,
 )
-from resispec_ref.sequence.accepted_length import Text, mean_over_texts, step_lengths, terms, write_text
+from resispec_ref.sequence.accepted_length import Text, _student, mean_over_texts, step_lengths, terms, write_text
 from resispec_ref.sequence.decoding import CachedModel, acceptance, decode
 from resispec_ref.sequence.tables import character_models, model_rows, ngram_rows, parse_tree
 from resispec_ref.verifiers import get_verifier
@@ -141,7 +142,12 @@ def test_the_interval_over_texts():
     mean, half = mean_over_texts([np.array([1.0, 1.0]), np.array([3.0])])
     # ratio estimator by hand: mean 5/3, residuals 2 − 10/3 and 3 − 5/3, variance 2 (16/9 · 2) / 9
     assert mean == pytest.approx(5 / 3)
-    assert half == pytest.approx(1.96 * (2 * (2 * 16 / 9) / 9) ** 0.5)
+    assert half == pytest.approx(12.706 * (2 * (2 * 16 / 9) / 9) ** 0.5)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 6, 10, 30, 1000])
+def test_students_quantile(freedom):
+    assert _student(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=1.2e-3)
 
 
 def test_the_ngram_table():
