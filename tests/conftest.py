@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-EXAMPLES = {"dev": 50, "ci": 150, "thorough": 1500}
+EXAMPLES = {"dev": 50, "ci": 150, "thorough": 1000}
 
 for profile, examples in EXAMPLES.items():
     settings.register_profile(
@@ -34,7 +34,7 @@ settings.load_profile("dev")
 
 @pytest.fixture(scope="session")
 def effort() -> int:
-    """By how much loops without Hypothesis are longer than under `dev`: 1, 3 or 30."""
+    """By how much loops without Hypothesis are longer than under `dev`: 1, 3 or 20."""
     return max(1, settings.default.max_examples // EXAMPLES["dev"])
 
 
