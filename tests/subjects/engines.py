@@ -60,6 +60,18 @@ def vllm_chain(one_hot=False):
     return verify
 
 
+def vllm_above_zero(one_hot=False):
+    """`vllm_chain` for an audit by draws: a uniform of exactly 0 becomes the next one, 2⁻²⁴.
+
+    At 0 the kernel accepts a token of target probability 0. A million draws meet that sometimes and sometimes not;
+    `deviations` looks at it every time.
+    """
+    verify = vllm_chain(one_hot)
+    return lambda target, draft, drafted, accept, race, last: verify(
+        target, draft, drafted, accept.clamp(min=2.0**-24), race, last
+    )
+
+
 def sglang_chain(block_verification):
     """SGLang's chain kernel under Triton's interpreter, token by token or by block; noise as arguments."""
     os.environ["TRITON_INTERPRET"] = "1"

