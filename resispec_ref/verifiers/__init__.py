@@ -7,6 +7,7 @@ from typing import Any
 from resispec_ref.verifiers._base import Selection, State, Verifier
 from resispec_ref.verifiers.constant_threshold import ConstantThreshold
 from resispec_ref.verifiers.ears import Ears
+from resispec_ref.verifiers.gumbel_list_coupling import GumbelListCoupling
 from resispec_ref.verifiers.importance_weighted import ImportanceWeighted
 from resispec_ref.verifiers.k_seq import KSeq
 from resispec_ref.verifiers.lenience import Lenience
@@ -36,6 +37,7 @@ _RULES: tuple[type[Verifier], ...] = (
     SpecHub,
     KSeq,
     ImportanceWeighted,
+    GumbelListCoupling,
     ResiSpec,
     ResiSpecWithoutReplacement,
     Optimal,
