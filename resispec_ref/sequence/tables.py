@@ -27,7 +27,14 @@ TREES = ("d5b3", "d7b2", "d4b5", "d3b11")
 TEMPERATURES = (1.0, 0.6)
 BASELINE = "recursive-rejection"
 N_GRAM_DRAFTS = 2
-_WANTED = (BASELINE, "recursive-rejection-without-replacement", "resispec-published", "resispec", "optimal")
+_WANTED = (
+    BASELINE,
+    "recursive-rejection-without-replacement",
+    "resispec-published",
+    "resispec",
+    "resispec-without-replacement",
+    "optimal",
+)
 _POOLED = 256  # groups of the optimal rule at a full vocabulary: a fraction of the time, 99.99% of the bound
 _BIAS_POSITIONS, _BIAS_PATHS = 16, 32  # of a path-dependent rule that is not exact
 _GROUPS = 8  # of characters, in the n-grams: few enough to enumerate five candidates
