@@ -163,7 +163,9 @@ class Laws:
 
 @cache
 def _compiled(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    return torch.compile(function, dynamic=True)
+    # a version for every number of candidates, dtype and kind of input; beyond the limit Torch would run it eagerly
+    many = torch._dynamo.config.patch(recompile_limit=128, accumulated_recompile_limit=1024)
+    return many(torch.compile(function, dynamic=True))
 
 
 def step(rule: str, laws: Laws, tokens: Tensor, uniforms: Tensor) -> Step:

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -194,32 +194,46 @@ def _one_candidate(backends: list[str], clock: str, runs: int, device: str) -> I
 
 def sweep(backends: list[str], clock: str, runs: int, device: str, quick: bool) -> Iterator[Timing]:
     """One setting changed at a time: batch, vocabulary, number of candidates, storage."""
-    dtypes = ("float32", "bfloat16", "float16")
-    batches = (1, 4, 16, 64) if quick else (1, 4, 16, 64, 256)
-    vocabs = (32_000, 64_000, 128_000) if quick else (32_000, 64_000, 128_000, 256_000)
-    base = ("float32", BATCH, 32_000 if quick else VOCAB, CANDIDATES)
-    settings = [(base[0], batch, 32_000, base[3]) for batch in batches]
-    settings += [(base[0], 16, vocab, base[3]) for vocab in vocabs]
-    settings += [(base[0], 16, base[2], K) for K in (1, 2, 4, 8)]
-    settings += [(dtype, 16, base[2], base[3]) for dtype in dtypes]
+    vocab, batch = (32_000, 16) if quick else (VOCAB, BATCH)
+    base = ("float32", batch, vocab, CANDIDATES)
+    settings = [(base[0], n, vocab, base[3]) for n in ((1, 16, 64) if quick else (1, 4, 16, 64, 256))]
+    settings += [(base[0], batch, n, base[3]) for n in ((16_000, 64_000) if quick else (32_000, 64_000, 256_000))]
+    settings += [(base[0], batch, vocab, K) for K in (1, 2, 8)]
+    settings += [(dtype, batch, vocab, base[3]) for dtype in ("bfloat16", "float16")]
     for backend in backends:
         library = backend.partition("-")[0]
-        for dtype, batch, vocab, K in dict.fromkeys(settings):
+        for dtype, batch, vocab, K in settings:
             given = inputs(library, dtype, batch, vocab, K, device)
             works = {UNIT: passes(library, given)[UNIT]}
             works |= {f"{rule} [{backend}]": step(backend, rule, given) for rule in RULES}
             yield from _timed(works, library, given, dtype, K, clock, runs, memory=False)
 
 
-def slope(sizes: list[int], seconds: list[float]) -> float:
-    """The exponent of a power law fitted to the larger half of the sizes: 1 is a cost in proportion.
+class Fit(NamedTuple):
+    """A straight line through times: `fixed + each · size`, and how well it holds."""
 
-    >>> round(slope([1, 10, 100, 1000], [5, 5, 50, 500]), 6)
-    1.0
+    fixed: float
+    each: float
+    deviation: float
+    """The largest relative distance of a time from the line."""
+    slope: float
+    """Of log time over log size between the two largest sizes: 1 where the fixed part no longer matters."""
+
+
+def fit(sizes: list[int], times: list[float]) -> Fit:
+    """The line of least relative squares, with no negative part.
+
+    >>> line = fit([1, 10, 100], [5.0, 14.0, 104.0])
+    >>> round(line.fixed, 6), round(line.each, 6), round(line.slope, 2)
+    (4.0, 1.0, 0.87)
     """
-    half = len(sizes) // 2
-    x, y = (np.log(np.asarray(v[half:], dtype=float)) for v in (sizes, seconds))
-    return float(np.polyfit(x, y, 1)[0])
+    n, t = np.asarray(sizes, dtype=float), np.asarray(times, dtype=float)
+    columns = np.stack([1 / t, n / t], axis=-1)
+    fixed, each = np.linalg.lstsq(columns, np.ones(len(t)), rcond=None)[0]
+    if fixed < 0:
+        fixed, each = 0.0, float(np.sum(n / t) / np.sum((n / t) ** 2))
+    slope = math.log(t[-1] / t[-2]) / math.log(n[-1] / n[-2])
+    return Fit(float(fixed), float(each), float(np.max(np.abs((fixed + each * n) / t - 1))), slope)
 
 
 def _timed(
@@ -292,21 +306,28 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def scaling(swept: list[Timing]) -> Iterator[str]:
-    """Fitted exponents of the time in the batch and in the vocabulary."""
+    """What the times of the sweep are, as lines in the batch and in the vocabulary."""
     for name in dict.fromkeys(t.what for t in swept if t.what != UNIT):
         for size in ("batch", "vocab"):
             line = along(swept, name, size)
             if len(line) > 2:
-                exponent = slope([getattr(t, size) for t in line], [t.milliseconds for t in line])
-                print_name = {"batch": "batch", "vocab": "vocabulary"}[size]
-                yield f"{name}: time grows as {print_name}^{exponent:.2f}"
+                found = fit([t.batch * t.vocab for t in line], [t.milliseconds for t in line])
+                yield (
+                    f"{name}, {SIZES[size]}: {found.fixed:.2f} ms + {found.each * 1e6:.2f} ns an entry, "
+                    f"to {found.deviation:.0%}; slope at the end {found.slope:.2f}"
+                )
+
+
+SIZES = {"batch": "batch", "vocab": "vocabulary"}
 
 
 def along(swept: list[Timing], name: str, size: str) -> list[Timing]:
-    """The timings in which only `batch`, or only `vocab`, differs."""
-    fixed = {"batch": ("vocab", 32_000), "vocab": ("batch", 16)}[size]
+    """The timings in which only `batch`, or only `vocab`, differs: the longest such line."""
     line = [t for t in swept if t.what == name and t.dtype == "float32" and t.candidates == CANDIDATES]
-    return sorted((t for t in line if getattr(t, fixed[0]) == fixed[1]), key=lambda t: getattr(t, size))
+    other = "vocab" if size == "batch" else "batch"
+    lines = [[t for t in line if getattr(t, other) == value] for value in {getattr(t, other) for t in line}]
+    longest: list[Timing] = max(lines, key=len, default=[])
+    return sorted(longest, key=lambda t: getattr(t, size))
 
 
 def _print(figures: list[Timing]) -> None:

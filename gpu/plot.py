@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from resispec_gpu.benchmark import CANDIDATES, UNIT, Timing, along, slope
+from resispec_gpu.benchmark import CANDIDATES, UNIT, Timing, along, fit
 from resispec_gpu.rules import RULES
 from resispec_ref.plots import check_available
 
@@ -55,9 +55,14 @@ def _growth(axes: Any, swept: list[Timing], size: str) -> None:
         if len(line) < 2 or "without" in rule:
             continue
         x, y = [getattr(t, size) for t in line], [t.milliseconds for t in line]
-        label = f"{rule}, {backend}: slope {slope(x, y):.2f}"
-        axes.loglog(x, y, _STYLES[backend], marker=".", color=_COLOURS[rule], label=label, linewidth=1.2)
-    axes.set_xlabel({"batch": "batch (vocabulary 32,000)", "vocab": "vocabulary (batch 16)"}[size])
-    axes.set_ylabel("milliseconds")
+        found = fit(x, y)
+        label = f"{rule}, {backend}: slope {found.slope:.2f}"
+        axes.loglog(x, y, "o", color=_COLOURS[rule], markersize=3)
+        dense = [x[0] * (x[-1] / x[0]) ** (i / 50) for i in range(51)]
+        fitted = [found.fixed + found.each * n for n in dense]
+        axes.loglog(dense, fitted, _STYLES[backend], color=_COLOURS[rule], linewidth=1.2, label=label)
+    fixed = line[0]
+    axes.set_xlabel(f"batch (vocabulary {fixed.vocab:,})" if size == "batch" else f"vocabulary (batch {fixed.batch})")
+    axes.set_ylabel("milliseconds; lines: fixed + linear")
     axes.legend(fontsize=6.5, frameon=False)
     axes.spines[["top", "right"]].set_visible(False)

@@ -7,7 +7,7 @@ from fractions import Fraction as F
 import gmpy2
 import numpy as np
 import pytest
-from conftest import make_backend
+from backends import make_backend
 
 import resispec_ref as rs
 

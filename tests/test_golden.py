@@ -12,7 +12,7 @@ from pathlib import Path
 import gmpy2
 import numpy as np
 import pytest
-from conftest import make_backend
+from backends import make_backend
 from routes import shaped_residuals
 from rules import exact
 

@@ -4,7 +4,7 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from conftest import make_backend, read_only
+from backends import make_backend, read_only
 from hypothesis import given
 from hypothesis import strategies as st
 from rules import VARIANTS, candidates_for, label

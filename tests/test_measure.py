@@ -134,7 +134,6 @@ def test_bad_input_is_named(small, change, message):
 
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_the_plot_names_every_rule(found, tmp_path, ending):
-    pytest.importorskip("matplotlib")
     from resispec_ref.plots import plot_measurement
 
     path = tmp_path / f"measure.{ending}"

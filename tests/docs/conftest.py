@@ -54,7 +54,8 @@ def address(site):
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory):
     """A function that starts a browser of a given width; all are closed at the end."""
-    webdriver = pytest.importorskip("selenium.webdriver")
+    from selenium import webdriver
+
     program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     driver = os.environ.get("CHROMEDRIVER") or shutil.which("chromedriver")
     assert None not in (program, driver), (

@@ -33,7 +33,7 @@ def test_floats_are_the_rationals(problem):
 
 
 def test_the_races_themselves():
-    """Simulated clocks: joint frequencies of candidates and token; false alarms have probability 1e-9 a number of 27."""
+    """Simulated clocks: joint frequencies of candidates and token; false alarms: 1e-9 a number, of 27."""
     rng, n = np.random.default_rng(6), 200_000
     p, q, K = np.array([0.2, 0.5, 0.3]), np.array([0.6, 0.3, 0.1]), 2
     clocks = rng.exponential(size=(n, K, 3))
