@@ -32,6 +32,10 @@ def as_arrays(**given: Any) -> list[Array]:
             raise ValueError(
                 f"{exact[0]} is exact but {other[0]} holds floats; give both as rationals, or both as floats"
             )
+    for k, a in zip(given, arrays, strict=True):
+        if foreign and a.dtype == object and any(not isinstance(v, int) for v in a.flat):
+            library = type(foreign[0]).__module__.partition(".")[0]
+            raise ValueError(f"{k}: {a.flat[0]!r} beside an array of {library}; exact laws go with exact laws")
     like = foreign[0] if foreign else arrays[0]
     return [as_float(move(a, like, k), k) for k, a in zip(given, arrays, strict=True)]
 
@@ -69,6 +73,8 @@ def objects(values: list, shape: tuple[int, ...]) -> np.ndarray:
 def as_float(x: Array, name: str) -> Array:
     if is_rational(x):
         x = x.astype(np.float64)
+    if isinstance(x, np.ndarray) and x.dtype.kind not in "fiub":
+        raise ValueError(f"{name}: probabilities are real numbers, not {x.dtype}; convert them to float32 first")
     xp = array_namespace(x)
     if xp.isdtype(x.dtype, ("bool", "complex floating")):
         raise ValueError(f"{name}: probabilities are real numbers, not {x.dtype}")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import array_namespace, device, is_array_api_obj
 
-from resispec_ref._arrays import Array, take
-from resispec_ref._convert import is_traced
-from resispec_ref._draw import draw
+from resispec_ref import _draw
+from resispec_ref._arrays import Array, take, total
+from resispec_ref._convert import is_traced, refuse
 from resispec_ref._problem import check_problem
 from resispec_ref.distributions import scalar
 from resispec_ref.several_drafts import PerCandidate
-from resispec_ref.validation import check_candidates, check_tokens, check_uniforms
+from resispec_ref.validation import check_candidates, check_masses, check_tokens, check_uniforms
 from resispec_ref.verifiers import State, Verifier, get_verifier
 
 
@@ -50,8 +50,7 @@ def verify(verifier: str | Verifier, target: Any, draft: Any, tokens: Any, unifo
         target: `(..., vocab)` law `p`.
         draft: `(..., vocab)` law `q`, or `PerCandidate(laws)`.
         tokens: `(..., K)` candidate ids in the order of their draw. `-1` marks an absent candidate, for ragged lists:
-        it
-            ends the list, and the token is drawn from the residual target reached, the target itself if there is no
+            it ends the list, and the token is drawn from the residual target reached, the target itself if there is no
             candidate at all.
         uniforms: `(..., uniforms_needed(verifier, K))`, each in `[0, 1)`.
 
@@ -63,8 +62,7 @@ def verify(verifier: str | Verifier, target: Any, draft: Any, tokens: Any, unifo
             where the rule draws without replacement; uniforms of another shape or outside `[0, 1)`.
 
     Where rounding alone left a residual without mass (`p = q` up to rounding, and a uniform next to 1), the residual
-    target
-    before it is used: a law of the same support, never uniform and never NaN.
+    target before it is used: a law of the same support, never uniform and never NaN.
 
     Source: section 2 of the mathematics. Theorem: `chain_exact` (proofs/chain.v).
 
@@ -112,11 +110,11 @@ def _run(rule: Verifier, p: Array, q: Array, x: Array, u: Array) -> tuple[Array,
     for i in range(steps):
         present = looking & (x[..., i] >= 0)
         candidate = xp.where(present, x[..., i], x[..., i] * 0)
-        taken = present & accepts(state.proposal, rule.accepted(state), candidate, u[..., i])
+        taken = present & _draw.accepts(state.proposal, rule.accepted(state), candidate, u[..., i])
         index, token = xp.where(taken, order[..., i], index), xp.where(taken, candidate, token)
         looking = present & ~taken
         state = _where(looking[..., None], rule.reject(state, candidate), state)
-    drawn = draw(state.target, u[..., -1:])
+    drawn = _draw.draw(state.target, u[..., -1:])
     position = rule.matched(state) if K else None
     landed = index * 0 + K if position is None else xp.astype(take(position, drawn[..., None])[..., 0], index.dtype)
     rejected = index == K
@@ -130,14 +128,50 @@ def _where(condition: Array, state: State, otherwise: State) -> State:
     return State(target, proposal, memory)
 
 
-def accepts(proposal: Array, accepted: Array, token: Array, uniform: Array) -> Array:
+def accepts(proposal: Any, accepted: Any, token: Any, uniform: Any) -> Array:
     """One step: whether `token`, drawn from `proposal`, is accepted, `u q(x) < m(x)`, strictly; shape `(...)`.
 
-    `proposal` and `accepted` are `(..., vocab)` masses `q` and `m ≤ q`, `token` and `uniform` `(...)`.
+    Args:
+        proposal: `(..., vocab)` mass `q`, which need not sum to 1.
+        accepted: `(..., vocab)` accepted mass `m ≤ q`.
+        token: `(...)` ids with `q(x) > 0`.
+        uniform: `(...)`, in `[0, 1)`.
 
-    >>> q, m = np.array([0.5, 0.5]), np.array([0.25, 0.5])
-    >>> bool(accepts(q, m, np.array(0), np.array(0.5))), bool(accepts(q, m, np.array(1), np.array(0.999)))
+    Raises:
+        ValueError: a mass that is NaN, infinite or negative; an id outside the vocabulary or without mass; a uniform
+            outside `[0, 1)`.
+
+    Source: section 1 of the mathematics. Theorem: `step_exact_iff` (proofs/step.v).
+
+    >>> bool(accepts([0.5, 0.5], [0.25, 0.5], 0, 0.5)), bool(accepts([0.5, 0.5], [0.25, 0.5], 1, 0.999))
     (False, True)
     """
-    at = token[..., None]
-    return uniform * take(proposal, at)[..., 0] < take(accepted, at)[..., 0]
+    q, m = check_masses(proposal=proposal, accepted=accepted)
+    token, uniform = (x if is_array_api_obj(x) else np.asarray(x) for x in (token, uniform))
+    x = check_tokens(token[..., None], q, absent=False)
+    u = check_uniforms(uniform[..., None], q, needed=1)
+    return scalar(_draw.accepts(q, m, x[..., 0], u[..., 0]))
+
+
+def draw(mass: Any, uniform: Any) -> Array:
+    """Inverse CDF in token order: the first token whose running sum exceeds `u |mass|`, and never one without mass.
+
+    Args:
+        mass: `(..., vocab)`, not necessarily normalised.
+        uniform: `(..., 1)`, in `[0, 1)`.
+
+    Returns:
+        `(...)` token ids.
+
+    Raises:
+        ValueError: a mass that is NaN, infinite or negative, or a row without any; a uniform outside `[0, 1)`.
+
+    Source: section 1 of the mathematics.
+
+    >>> int(draw([0.0, 0.5, 0.5], [0.0])), int(draw([0.5, 0.5], [0.5]))
+    (1, 1)
+    """
+    (m,) = check_masses(mass=mass)
+    if not is_traced(m):
+        refuse(total(m) <= 0, total(m), "mass", "is the sum of the row; nothing can be drawn from it")
+    return scalar(_draw.draw(m, check_uniforms(uniform, m, needed=1)))

@@ -139,8 +139,8 @@ def _check_logits(logits: Any) -> Array:
 def _check_settings(temperature: float, top_k: int | None, top_p: float | None, min_p: float | None) -> None:
     if not 0 <= temperature < float("inf"):
         raise ValueError(f"temperature: {temperature} is not a finite number, 0 or more")
-    if top_k is not None and top_k < 1:
-        raise ValueError(f"top_k: {top_k} keeps no token; give 1 or more, or None for no cut")
+    if top_k is not None and (not hasattr(top_k, "__index__") or top_k < 1):
+        raise ValueError(f"top_k: {top_k} is not a number of tokens; give an integer, 1 or more, or None for no cut")
     if top_p is not None and not 0 < top_p <= 1:
         raise ValueError(f"top_p: {top_p} is not in (0, 1]; None means no cut")
     if min_p is not None and not 0 <= min_p <= 1:

@@ -9,8 +9,8 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 from resispec_ref._arrays import Array, index_range, is_rational, total
+from resispec_ref._draw import draw
 from resispec_ref._problem import check_problem
-from resispec_ref.acceptance import draw
 from resispec_ref.distributions import scalar, tv
 from resispec_ref.validation import check_candidates
 from resispec_ref.verifiers import Selection, State, Verifier
@@ -81,7 +81,9 @@ def emitted_law(verifier: str | Verifier, target: Any, draft: Any, *, candidates
         )
     branch = _every_token if rule.path_dependent else _any_token
     law, rates = _walk(rule, p, q, K, branch, lambda x: array_namespace(x).sum(x, axis=-2))
-    return EmittedLaw(*map(scalar, (law, total(rates)[..., 0] if K else law[..., 0] * 0, rates, tv(law, p))))
+    rate = total(rates)[..., 0] if K else law[..., 0] * 0
+    rate = array_namespace(rate).where(rate > 1, rate * 0 + 1, rate)  # rounding of the sum
+    return EmittedLaw(*map(scalar, (law, rate, rates, tv(law, p))))
 
 
 def estimated_law(

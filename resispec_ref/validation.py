@@ -7,6 +7,7 @@ checked there; check laws outside (`check_law`) before tracing.
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -89,8 +90,19 @@ def check_candidates(count: Any) -> int:
     return int(count.__index__())
 
 
-def check_tokens(tokens: Any, q: Array, *, distinct: bool = False, own_laws: bool = False) -> Array:
-    """Candidate ids `(..., K)` against the draft law `q` they were drawn from; `-1` marks an absent candidate.
+def check_masses(**given: Any) -> list[Array]:
+    """Masses `(..., vocab)` in one namespace and number type: finite and not negative, of any sum."""
+    arrays = as_arrays(**given)
+    for name, x in zip(given, arrays, strict=True):
+        if not is_traced(x):
+            _check_entries(x, name)
+    return arrays
+
+
+def check_tokens(
+    tokens: Any, q: Array, *, distinct: bool = False, own_laws: bool = False, absent: bool = True
+) -> Array:
+    """Candidate ids `(..., K)` against the draft law `q` they were drawn from; `-1`, if allowed, is an absent one.
 
     With `own_laws`, `q` holds a law for each candidate, `(..., K, vocab)`.
 
@@ -106,6 +118,8 @@ def check_tokens(tokens: Any, q: Array, *, distinct: bool = False, own_laws: boo
     x = move(tokens, q, "tokens")
     if not xp.isdtype(x.dtype, "integral") and x.size:
         raise ValueError(f"tokens: token ids are integers, not {x.dtype}")
+    if xp.isdtype(x.dtype, "unsigned integer") and not is_traced(x):  # the largest would wrap to -1, absent
+        refuse(x >= q.shape[-1], x, "tokens", f"is not a token id of a vocabulary of {q.shape[-1]} (or -1, absent)")
     x = xp.astype(x, xp.int64)
     if x.ndim < 1:
         raise ValueError("tokens: shape () has no axis of candidates; the shape is (..., K)")
@@ -117,7 +131,9 @@ def check_tokens(tokens: Any, q: Array, *, distinct: bool = False, own_laws: boo
     if is_traced(x) or is_traced(q) or x.shape[-1] == 0:
         return x
     vocab = q.shape[-1]
-    refuse((x < -1) | (x >= vocab), x, "tokens", f"is not a token id of a vocabulary of {vocab} (or -1, absent)")
+    least, or_absent = (-1, " (or -1, absent)") if absent else (0, "")
+    outside = f"is not a token id of a vocabulary of {vocab}{or_absent}"
+    refuse((x < least) | (x >= vocab), x, "tokens", outside)
     before = xp.concat([x[..., :1] * 0, x[..., :-1]], axis=-1)
     refuse((x >= 0) & (before < 0), x, "tokens", "comes after an absent candidate (-1); absent ones go last")
     present = xp.where(x < 0, x * 0, x)
@@ -138,8 +154,9 @@ def check_uniforms(uniforms: Any, p: Array, *, needed: int) -> Array:
     if is_rational(p):
         number = number_type(p)
         u = np.asarray(uniforms)
-        if u.dtype != object and u.dtype.kind not in "fiu":
-            raise ValueError(f"uniforms: numbers in [0, 1) are needed, not {u.dtype}")
+        odd = [v for v in u.reshape(-1).tolist() if not isinstance(v, Real)] if u.dtype.kind in "Ofiu" else [u.dtype]
+        if odd:
+            raise ValueError(f"uniforms: numbers in [0, 1) are needed, not {odd[0]!r}")
         refuse(~_between_0_and_1(u), u, "uniforms", "is not in [0, 1)")
         u = objects([number(v) for v in u.reshape(-1).tolist()], u.shape)
     else:
@@ -173,14 +190,17 @@ def sum_tolerance(given: Any, x: Array) -> float:
     return eps + 8 * single * math.sqrt(x.shape[-1]) + tiny * x.shape[-1]
 
 
+def _check_entries(x: Array, name: str) -> None:
+    refuse(x != x, x, name, "is not a probability")
+    refuse(x < 0, x, name, "is negative")
+    if not is_rational(x):
+        refuse(array_namespace(x).isinf(x), x, name, "is infinite")
+
+
 def _check_rows(x: Array, name: str, tolerance: float) -> Array:
-    xp = array_namespace(x)
     sums = total(x)
     if not is_traced(x):
-        refuse(x != x, x, name, "is not a probability")
-        refuse(x < 0, x, name, "is negative")
-        if not is_rational(x):
-            refuse(xp.isinf(x), x, name, "is infinite")
+        _check_entries(x, name)
         off = abs(sums - 1) > tolerance
         refuse(off, sums, name, "is the sum of the row; a law sums to 1 (normalise it, or check what it lacks)")
     return quotient(x, sums)

@@ -76,6 +76,12 @@ def test_pairs_that_do_not_go_together(p, q, message):
         ("resispec", Q, [-1, 1], "tokens, row 0, entry 1: 1 comes after an absent candidate"),
         ("resispec", Q, [0.0, 1.0], "tokens: token ids are integers, not float64"),
         ("resispec", Q, np.array([0.0]), "tokens: token ids are integers, not float64"),
+        (
+            "resispec",
+            Q,
+            np.array([2**64 - 1], dtype=np.uint64),
+            "tokens, row 0: 18446744073709551615 is not a token id",
+        ),
         ("resispec", Q, [[0, 1], [0]], "tokens: not a rectangular array"),
         ("resispec", Q, 0, r"tokens: shape \(\) has no axis of candidates"),
         ("recursive-rejection-without-replacement", Q, [1, 1], "tokens, row 0, entry 1: 1 was drawn before"),
@@ -107,6 +113,8 @@ def test_uniforms_that_are_not(p, uniforms, message):
 
 
 def test_exact_uniforms_that_are_not():
+    with pytest.raises(ValueError, match=r"uniforms: numbers in \[0, 1\) are needed, not None"):
+        rs.verify("naive", [F(1, 2)] * 2, [F(1, 2)] * 2, [0], [F(1, 2), None])
     with pytest.raises(ValueError, match=r"uniforms, row 0, entry 1: 1 is not in \[0, 1\)"):
         rs.verify("naive", [F(1, 2)] * 2, [F(1, 2)] * 2, [0], [F(1, 2), F(1)])
 
@@ -139,6 +147,13 @@ LOGITS = [2.0, 1.0, 0.0]
         (lambda: rs.published_residual(P, Q, 0, spread="even"), "spread: 'even' is not one of"),
         (lambda: rs.published_residual(P, Q, 7), "tokens, row 0: 7 is not a token id"),
         (lambda: rs.future_capacity(P, Q), r"drafts: shape \(3,\); \(\.\.\., K, 3\) is needed"),
+        (lambda: rs.draw([0.5, NAN], [0.5]), "mass, row 0, entry 1: nan is not a probability"),
+        (lambda: rs.draw([[0.5, 0.5], [0.0, 0.0]], [[0.5], [0.5]]), "mass, row 1: 0.0 is the sum of the row"),
+        (lambda: rs.draw([0.5, 0.5], [1.0]), r"uniforms, row 0: 1.0 is not in \[0, 1\)"),
+        (lambda: rs.accepts(Q, P, 3, 0.5), "tokens, row 0: 3 is not a token id"),
+        (lambda: rs.accepts(Q, P, -1, 0.5), "tokens, row 0: -1 is not a token id of a vocabulary of 3$"),
+        (lambda: rs.accepts(Q, P, 0, NAN), "uniforms, row 0: nan is not in"),
+        (lambda: rs.accepts(Q, [0.5, -0.1, 0.6], 0, 0.5), "accepted, row 0, entry 1: -0.1 is negative"),
         (lambda: rs.kl_divergence([F(1)], [F(1)]), "logarithm of a rational"),
         (lambda: rs.law_from_logits([[0.0, 1.0], [NAN, 1.0]]), "logits, row 1, entry 0: nan is not a logit"),
         (lambda: rs.law_from_logits([INF, 1.0]), "logits, row 0, entry 0: inf is not a logit"),
@@ -146,7 +161,8 @@ LOGITS = [2.0, 1.0, 0.0]
         (lambda: rs.law_from_logits([]), r"logits: shape \(0,\) has no tokens"),
         (lambda: rs.law_from_logits(LOGITS, temperature=-1), "temperature: -1 is not a finite number, 0 or more"),
         (lambda: rs.law_from_logits(LOGITS, temperature=NAN), "temperature: nan"),
-        (lambda: rs.law_from_logits(LOGITS, top_k=0), "top_k: 0 keeps no token"),
+        (lambda: rs.law_from_logits(LOGITS, top_k=0), "top_k: 0 is not a number of tokens"),
+        (lambda: rs.law_from_logits(LOGITS, top_k=1.5), "top_k: 1.5 is not a number of tokens"),
         (lambda: rs.law_from_logits(LOGITS, top_p=0), r"top_p: 0 is not in \(0, 1\]"),
         (lambda: rs.law_from_logits(LOGITS, min_p=1.5), r"min_p: 1.5 is not in \[0, 1\]"),
     ],
@@ -154,6 +170,18 @@ LOGITS = [2.0, 1.0, 0.0]
 def test_other_arguments(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_exact_laws_beside_an_array_of_another_library():
+    with pytest.raises(ValueError, match=r"target: Fraction\(1, 2\) beside an array of array_api_strict"):
+        rs.overlap([F(1, 2)] * 2, make_backend("array-api-strict").asarray([0.5, 0.5]))
+
+
+def test_arrays_whose_type_numpy_does_not_know():
+    import ml_dtypes
+
+    with pytest.raises(ValueError, match="law: probabilities are real numbers, not bfloat16; convert them to float32"):
+        rs.check_law(np.array([0.5, 0.5], dtype=ml_dtypes.bfloat16))
 
 
 def test_arrays_of_two_libraries():

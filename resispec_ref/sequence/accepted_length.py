@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from resispec_ref.acceptance import draw
+from resispec_ref._draw import draw
 from resispec_ref.distributions import tv
 from resispec_ref.sequence.node import check_siblings, node_law
 from resispec_ref.sequence.toy import Model, Tokens

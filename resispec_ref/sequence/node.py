@@ -9,7 +9,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from resispec_ref._arrays import Array, one_hot, total
-from resispec_ref.acceptance import draw
+from resispec_ref._draw import draw
 from resispec_ref.law import _any_token, _every_token, _map
 from resispec_ref.residual import check_option
 from resispec_ref.several_drafts import hub_laws

@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 
 from resispec_ref._arrays import Array, total
-from resispec_ref.acceptance import accepts, draw
+from resispec_ref._draw import accepts, draw
 from resispec_ref.sequence.law import WalkLaw
 from resispec_ref.sequence.node import ABSENT, Siblings, check_siblings
 from resispec_ref.sequence.toy import Model, Tokens
