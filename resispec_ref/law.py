@@ -82,7 +82,7 @@ def emitted_law(verifier: str | Verifier, target: Any, draft: Any, *, candidates
     branch = _every_token if rule.path_dependent else _any_token
     law, rates = _walk(rule, p, q, K, branch, lambda x: array_namespace(x).sum(x, axis=-2))
     rate = total(rates)[..., 0] if K else law[..., 0] * 0
-    rate = array_namespace(rate).where(rate > 1, rate * 0 + 1, rate)  # rounding of the sum
+    rate = array_namespace(law).where(rate > 1, rate * 0 + 1, rate)  # rounding of the sum
     return EmittedLaw(*map(scalar, (law, rate, rates, tv(law, p))))
 
 
