@@ -156,27 +156,23 @@ def test_a_rule_that_declares_itself_wrongly_is_found(rule, monkeypatch, capsys)
         assert law == tuple(emitted_law(rule(), p, q, candidates=found["counterexample"]["candidates"]).law)
 
 
-def test_an_implementation_and_the_example_go_to_the_audit_of_foreign_code(monkeypatch):
-    class Foreign:
-        @staticmethod
-        def add_arguments(parser):
-            parser.add_argument("--example", action="store_true")
-
-        @staticmethod
-        def run(args):
-            return 40 + args.example
-
-    monkeypatch.setattr("resispec_ref.audit_rules._foreign", lambda: Foreign)
-    assert main(["audit", "engine.py:verify"]) == 40
-    assert main(["audit", "--example"]) == 41
+@pytest.mark.parametrize("arguments", [["engine.py:verify"], ["--example"]])
+def test_an_implementation_and_the_example_go_to_the_audit_of_foreign_code(monkeypatch, arguments):
+    monkeypatch.setattr("resispec_ref.oracle.command.run", lambda args: 40)
+    assert main(["audit", *arguments]) == 40
 
 
 def test_what_cannot_run_ends_with_2(monkeypatch, capsys):
     assert main(["audit", "--verifier", "resispek"]) == 2
     assert "'resispek' is not one of naive, " in capsys.readouterr().err
-    monkeypatch.setattr("resispec_ref.audit_rules._foreign", lambda: None)
-    assert main(["audit", "engine.py:verify"]) == 2
-    assert 'pip install "resispec-ref[oracle]"' in capsys.readouterr().err
+
+
+def test_without_the_extra_the_example_is_printed_and_the_audit_says_what_to_install(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr("resispec_ref.oracle.find_spec", lambda name: None)
+    assert main(["audit", "--example"]) == 0
+    (tmp_path / "engine.py").write_text(capsys.readouterr().out)
+    assert main(["audit", f"{tmp_path}/engine.py:verify"]) == 2
+    assert "pip install 'resispec-ref[oracle]'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("spread", ["proportional", "water-filling"])

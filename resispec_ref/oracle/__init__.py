@@ -7,19 +7,16 @@ Hypothesis).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from typing import Any
 
-try:
-    import scipy  # noqa: F401
-except ImportError:
-    raise ModuleNotFoundError("the oracle needs SciPy and Hypothesis: pip install 'resispec-ref[oracle]'") from None
-
-from resispec_ref.oracle.auditor import AnyCase, Plan, Progress, run_audit
+from resispec_ref.oracle.auditor import run_audit
 from resispec_ref.oracle.cases import PositionCase, fraction_case, position_cases
 from resispec_ref.oracle.convert import Dtype, Format, Inputs, Library
 from resispec_ref.oracle.law_kind import audit_law
 from resispec_ref.oracle.noise import Noise
 from resispec_ref.oracle.report import CaseResult, Counterexample, Diagnosis, Finding, HighResolution, Report
+from resispec_ref.oracle.rounds import AnyCase, Plan, Progress
 from resispec_ref.oracle.subject import Draw, Drawer, Kind, Subject
 from resispec_ref.oracle.tables import ChainCase, TreeCase, chain_cases, tree_cases
 
@@ -64,6 +61,8 @@ def audit(
     progress: Progress | None = None,
 ) -> Report:
     """Is this implementation exact? The full documentation is that of `resispec_ref.audit`."""
+    if find_spec("scipy") is None or find_spec("hypothesis") is None:
+        raise ModuleNotFoundError("an audit needs SciPy and Hypothesis: pip install 'resispec-ref[oracle]'")
     default = {"sampler": (1, 2, 3), "verifier": (1, 2, 3), "chain": (1, 2, 3), "tree": (), "law": (1, 2, 3)}
     if kind not in default:
         raise ValueError(f"kind: {kind!r} is not one of {', '.join(default)}")

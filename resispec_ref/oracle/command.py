@@ -34,7 +34,9 @@ def verify(target, draft, candidates, rng):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the audit of foreign code; the positional `implementation` is the caller's."""
-    group = parser.add_argument_group("an implementation of your own")
+    group = parser.add_argument_group(
+        "an implementation of your own", 'needs the extra "oracle": pip install "resispec-ref[oracle]"'
+    )
     group.add_argument("--kind", choices=get_args(Kind), default="verifier", help="its protocol (default: verifier)")
     group.add_argument(
         "--candidates",

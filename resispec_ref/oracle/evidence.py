@@ -11,7 +11,6 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import gammaln
 
 CONCENTRATIONS = 4.0 ** np.arange(13)  # how far from the target the alternatives lie: about 1/√c, from far to 1e-4
 EXCESSES = 0.5 ** np.arange(21)  # how far above its bound a rate may be, as a share of what is possible
@@ -39,6 +38,8 @@ def log_mixture(counts: np.ndarray, law: np.ndarray) -> np.ndarray:
     seen = law > 0
     impossible = counts[..., ~seen].sum(-1) > 0
     k, p = counts[..., seen].astype(float), law[seen]
+    from scipy.special import gammaln  # slow to import, and not needed for the options of the command line
+
     n = k.sum(-1)
     logs = []
     for c in CONCENTRATIONS:

@@ -7,17 +7,33 @@ the candidates it is what an audit would see. Plain Python over numbers of any k
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from resispec_ref.law import emitted_law
+from resispec_ref.oracle.fault_laws import (
+    DoesNotApply,
+    Given,
+    Law,
+    absolute_difference,
+    drafted_only,
+    greedy_residual,
+    last_from_the_original_target,
+    leftover_on_last,
+    lenient,
+    no_residual,
+    one_race,
+    one_uniform,
+    residual,
+    reversed_residual,
+    same_uniform,
+    softmax_residual,
+    sorted_by_draft,
+    steps,
+    tempered,
+)
 from resispec_ref.verifiers import get_verifier, verifier_names
-
-Law = list[Any]
-Given = Callable[[Law, Law, Sequence[int]], Law]
-"""`(p, q, candidates) -> law of the emitted token`."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +65,7 @@ def fault_law(fault: Fault, p: Law, q: Law, candidates: int, *, draw: str = "ind
     try:
         for x, w in draws(q, candidates, fault.draw or draw):
             law = [a + w * b for a, b in zip(law, fault.given(p, q, x), strict=True)]
-    except _DoesNotApply:
+    except DoesNotApply:
         return None
     return law
 
@@ -80,161 +96,6 @@ def draws(q: Law, candidates: int, draw: str) -> Iterator[tuple[tuple[int, ...],
             yield x, w
 
 
-class _DoesNotApply(Exception):
-    pass
-
-
-def ratio(p: Law, q: Law, x: int) -> Any:
-    """`min(1, p/q)` as the test `u q(x) < p(x)` has it, also for a candidate that the draft cannot have drawn."""
-    return min(1, p[x] / q[x]) if q[x] > 0 else q[x] * 0 + (p[x] > 0)
-
-
-def residual(p: Law, q: Law, x: int) -> Law:
-    return normalised([max(a - b, a * 0) for a, b in zip(p, q, strict=True)], p)
-
-
-def normalised(mass: Law, otherwise: Law) -> Law:
-    whole = sum(mass)
-    return [m / whole for m in mass] if whole > 0 else otherwise
-
-
-def same(q: Law, x: int) -> Law:
-    return q
-
-
-def without(q: Law, x: int) -> Law:
-    rest = [v * (y != x) for y, v in enumerate(q)]
-    return normalised(rest, rest)
-
-
-def steps(
-    accept: Callable[[Law, Law, int], Any] = ratio,
-    reject: Callable[[Law, Law, int], Law] = residual,
-    following: Callable[[Law, int], Law] = same,
-    last: Callable[[Law, Law, int], Law] | None = None,
-) -> Given:
-    """A verifier that tests its candidates in turn; `last`, where given, is the residual after the last candidate."""
-
-    def given(p: Law, q: Law, candidates: Sequence[int]) -> Law:
-        law, w = [p[0] * 0] * len(p), p[0] * 0 + 1
-        for i, x in enumerate(candidates):
-            a = accept(p, q, x)
-            law[x] = law[x] + w * a
-            w = w * (1 - a)
-            if w == 0:
-                return law
-            p = (last if last and i == len(candidates) - 1 else reject)(p, q, x)
-            q = following(q, x)
-        return [v + w * u for v, u in zip(law, p, strict=True)]
-
-    return given
-
-
-def _drafted_only(p: Law, q: Law, x: int) -> Law:
-    return normalised([max(v - q[x], v * 0) if y == x else v for y, v in enumerate(p)], p)
-
-
-def _softmax(p: Law, q: Law, x: int) -> Law:
-    weights = [math.exp(max(float(a - b), 0.0)) for a, b in zip(p, q, strict=True)]
-    return normalised(weights, p)
-
-
-def _absolute(p: Law, q: Law, x: int) -> Law:
-    return normalised([abs(a - b) for a, b in zip(p, q, strict=True)], p)
-
-
-def _reversed(p: Law, q: Law, x: int) -> Law:
-    return residual(q, p, x)
-
-
-def _leftover_on_last(p: Law, q: Law, x: int) -> Law:
-    mass = [max(a - b, a * 0) for a, b in zip(p, q, strict=True)]
-    return [*mass[:-1], mass[-1] + 1 - sum(mass)]
-
-
-def _greedy(p: Law, q: Law, x: int) -> Law:
-    r = residual(p, q, x)
-    best = max(range(len(r)), key=lambda y: r[y])
-    return [v * 0 + (y == best) for y, v in enumerate(r)]
-
-
-def _same_uniform(p: Law, q: Law, x: int) -> Law:
-    """The residual by inverse CDF with a uniform known to lie in `[a, 1)`: it failed the acceptance test."""
-    a, r, start = ratio(p, q, x), residual(p, q, x), p[0] * 0
-    law = []
-    for mass in r:
-        end = start + mass
-        law.append(max(end - max(start, a), p[0] * 0) / (1 - a))
-        start = end
-    return law
-
-
-def _same_race(p: Law, q: Law, x: int) -> Law:
-    """The residual by a race of the clocks `E_y` that drew `x`, given that `x` rang first in the draft's race.
-
-    That ring came at time `t`, exponential of rate 1; the others have `E_y = q_y t + e_y` with fresh `e_y`. In the
-    residual's race clock `y` of rate `r_y` therefore starts at `t q_y / r_y`: between two starts the race is ordinary.
-    """
-    r = residual(p, q, x)
-    zero = p[0] * 0
-    starts = sorted((q[y] / r[y], y) for y in range(len(r)) if r[y] > 0)
-    law, rate, rung = [zero] * len(r), zero, zero
-    running: list[int] = []
-    for i, (start, y) in enumerate(starts):
-        running.append(y)
-        rate = rate + r[y]
-        if i + 1 < len(starts):
-            after = rung + rate * (starts[i + 1][0] - start)
-            chance = 1 / (1 + rung) - 1 / (1 + after)
-        else:
-            after, chance = rung, 1 / (1 + rung)
-        for z in running:
-            law[z] = law[z] + chance * r[z] / rate
-        rung = after
-    return law
-
-
-def _one_race(p: Law, q: Law, candidates: Sequence[int]) -> Law:
-    if len(candidates) != 1:
-        raise _DoesNotApply
-    return steps(last=_same_race)(p, q, candidates)
-
-
-def _no_residual(p: Law, q: Law, candidates: Sequence[int]) -> Law:
-    if len(candidates) < 2:
-        raise _DoesNotApply  # there it is resample-from-target
-    return steps(reject=lambda p, q, x: p)(p, q, candidates)
-
-
-def _one_uniform(p: Law, q: Law, candidates: Sequence[int]) -> Law:
-    """One uniform for all candidates: the i-th is accepted if it lies between the best so far and `a_i`."""
-    law, reached = [p[0] * 0] * len(p), p[0] * 0
-    for x in candidates:
-        a = ratio(p, q, x)
-        law[x] = law[x] + max(a - reached, a * 0)
-        reached = max(reached, a)
-        if reached == 1:
-            return law
-        p = residual(p, q, x)
-    return [v + (1 - reached) * u for v, u in zip(law, p, strict=True)]
-
-
-def _sorted(p: Law, q: Law, candidates: Sequence[int]) -> Law:
-    return steps(following=without)(p, q, sorted(candidates, key=lambda x: -q[x]))
-
-
-def _tempered(power: int | float) -> Given:
-    def given(p: Law, q: Law, candidates: Sequence[int]) -> Law:
-        weights = [float(v) ** power if v > 0 else 0.0 for v in p]
-        return normalised(weights, weights)
-
-    return given
-
-
-def _lenient(factor: float) -> Callable[[Law, Law, int], Any]:
-    return lambda p, q, x: min(1, factor * p[x] / q[x]) if q[x] > 0 else ratio(p, q, x)
-
-
 def _known() -> Iterator[Fault]:
     yield Fault(
         "resample-from-target",
@@ -243,22 +104,28 @@ def _known() -> Iterator[Fault]:
         steps(last=lambda p, q, x: p),
     )
     yield Fault(
+        "last-draw-from-the-original-target",
+        "candidates are tested against the residuals, but the last draw is from the target as it was at first",
+        "draw from the last residual",
+        last_from_the_original_target,
+    )
+    yield Fault(
         "no-residual",
         "every candidate is tested against the target itself, and after the last rejection the token is drawn from it",
         "replace the target by the residual (p - q)+, normalised, after each rejection",
-        _no_residual,
+        no_residual,
     )
     yield Fault(
         "residual-of-the-drafted-token-only",
         "the residual lowers only the drafted token: q is subtracted at it and nowhere else",
         "subtract the whole row q, not a one-hot of it",
-        steps(reject=_drafted_only),
+        steps(reject=drafted_only),
     )
     yield Fault(
         "softmax-of-the-residual",
         "the positive part of p - q goes through a softmax instead of being divided by its sum",
         "divide by the sum",
-        steps(reject=_softmax),
+        steps(reject=softmax_residual),
     )
     yield Fault(
         "always-accept",
@@ -270,19 +137,19 @@ def _known() -> Iterator[Fault]:
         "acceptance-uniform-reused",
         "the uniform of the acceptance test is used again to draw from the residual",
         "draw a fresh uniform for the residual",
-        steps(last=_same_uniform),
+        steps(last=same_uniform),
     )
     yield Fault(
         "one-uniform-for-all-candidates",
         "all candidates are tested against one uniform",
         "draw a uniform for each candidate",
-        _one_uniform,
+        one_uniform,
     )
     yield Fault(
         "draft-noise-reused",
         "the exponential (or Gumbel) noise that drew the candidate is used again for the residual",
         "draw fresh noise for the residual",
-        _one_race,
+        one_race,
         draw="independent",
     )
     yield Fault(
@@ -295,19 +162,19 @@ def _known() -> Iterator[Fault]:
         "residual-not-normalised",
         "the residual is sampled without normalising it: what its sum lacks falls on the last token",
         "divide the residual by its sum, or scale the uniform by it",
-        steps(last=_leftover_on_last),
+        steps(last=leftover_on_last),
     )
     yield Fault(
         "absolute-difference",
         "the residual is |p - q| instead of the positive part of p - q",
         "clamp p - q at 0",
-        steps(reject=_absolute),
+        steps(reject=absolute_difference),
     )
     yield Fault(
         "residual-reversed",
         "the residual is (q - p)+ instead of (p - q)+",
         "exchange the two laws in the residual",
-        steps(reject=_reversed),
+        steps(reject=reversed_residual),
     )
     yield Fault(
         "resample-from-draft",
@@ -319,7 +186,7 @@ def _known() -> Iterator[Fault]:
         "greedy-residual",
         "after a rejection the likeliest token of the residual is emitted, not a draw from it",
         "draw from the residual",
-        steps(last=_greedy),
+        steps(last=greedy_residual),
     )
     yield Fault(
         "accept-with-target-probability",
@@ -358,7 +225,7 @@ def _known() -> Iterator[Fault]:
         "distinct-candidates-sorted",
         "candidates drawn without replacement are verified in order of draft probability, not of their draw",
         "keep the order in which the candidates were drawn",
-        _sorted,
+        sorted_by_draft,
         draw="distinct",
     )
     for power in (0.5, 2):
@@ -366,14 +233,14 @@ def _known() -> Iterator[Fault]:
             f"target-temperature-{1 / power:g}",
             f"the target is used at {1 / power:g} times its temperature",
             "apply the sampling settings to both models",
-            _tempered(power),
+            tempered(power),
         )
     for factor in (1.01, 1.1, 1.5, 2.0):
         yield Fault(
             f"acceptance-ratio-times-{factor:g}",
             f"the acceptance ratio is {factor:g} times p/q",
             "accept with probability min(1, p/q)",
-            steps(accept=_lenient(factor)),
+            steps(accept=lenient(factor)),
         )
 
 

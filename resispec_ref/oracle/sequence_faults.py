@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from resispec_ref.oracle.faults import Law, ratio, residual
+from resispec_ref.oracle.fault_laws import Law, ratio, residual
 from resispec_ref.oracle.tables import Tables
 
 Walk = Callable[[list[Law], list[Law], Sequence[int]], Iterator[tuple[tuple[int, ...], Any]]]

@@ -188,10 +188,8 @@ def settle_batching(subject: Subject, attempt: Callable[[Subject], Any]) -> Subj
             errors.append(error)
         else:
             return chosen
-    batch, single = errors
+    batch, single = (f"{e.problem}: {e.message}" for e in errors)
+    where = f"and fails: {single}" if single == batch else f"one position: {single}; a batch: {batch}"
     raise CallError(
-        single.problem,
-        f"{subject.kind} is called as f({ARGUMENTS[subject.kind]}) and works neither for one position "
-        f"({single.problem}: {single.message}) nor for a batch ({batch.problem}: {batch.message})",
-        single.given,
+        errors[1].problem, f"a {subject.kind} is called as f({ARGUMENTS[subject.kind]}), {where}", errors[1].given
     )

@@ -4,6 +4,7 @@ from mutants import Subject, chains, lossy, positions, samplers, sound, trees
 
 FAULTY = [
     Subject(positions.resamples_from_target, "verifier", "resample-from-target"),
+    Subject(positions.draws_last_from_the_original_target, "verifier", "last-draw-from-the-original-target"),
     Subject(positions.lowers_only_the_drafted_token, "verifier", "residual-of-the-drafted-token-only"),
     Subject(positions.softmax_of_the_residual, "verifier", "softmax-of-the-residual"),
     Subject(positions.accepts_always, "verifier", "always-accept"),

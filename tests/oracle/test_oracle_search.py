@@ -10,7 +10,7 @@ from mutants import chains, lossy, positions, samplers
 
 import resispec_ref as rs
 from resispec_ref.oracle import Counterexample, Diagnosis, audit
-from resispec_ref.oracle.auditor import confirmed
+from resispec_ref.oracle.explanation import confirmed
 from resispec_ref.oracle.search import case_seed, smallest_position
 
 
@@ -48,10 +48,20 @@ def test_sampler():
 def test_a_diagnosis_is_withdrawn_when_later_draws_disagree():
     named = Diagnosis("always-accept", "", "", matches=True, also=["other"])
     case = Counterexample({}, ["1/2", "1/2"], [0.25, 0.75], 4000, 0.25, 99.0, fault_law=["1/4", "3/4"])
-    assert confirmed(named, case) == named
+    assert confirmed(named, case) == (named, case)
     off = dataclasses.replace(case, fault_law=["1/3", "2/3"])
-    assert not confirmed(named, off).matches
-    assert confirmed(None, case) is None
+    nearest, shown = confirmed(named, off)
+    assert not nearest.matches
+    assert shown.fault_law is None  # no law stands beside draws that contradict it
+    assert confirmed(None, case) == (None, case)
+
+
+def test_a_fault_that_emits_the_right_law_in_the_counterexample_explains_nothing():
+    nearest = Diagnosis("one-uniform-for-all-candidates", "", "", matches=False)
+    case = Counterexample({}, ["1/2", "1/2"], [0.25, 0.75], 4000, 0.25, 99.0, fault_law=["1/2", "1/2"])
+    diagnosis, shown = confirmed(nearest, case)
+    assert diagnosis is None
+    assert shown.fault_law is None
 
 
 def test_search_is_repeatable():

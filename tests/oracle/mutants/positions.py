@@ -14,6 +14,15 @@ def resamples_from_target(p, q, candidates, rng):
     return pick(p, rng.random())
 
 
+def draws_last_from_the_original_target(p, q, candidates, rng):
+    original = p
+    for x in candidates:
+        if accepts(p, q, x, rng):
+            return x
+        p = residual(p, q)
+    return pick(original, rng.random())
+
+
 def lowers_only_the_drafted_token(p, q, candidates, rng):
     for x in candidates:
         if accepts(p, q, x, rng):
