@@ -12,12 +12,15 @@ import itertools
 import json
 import sys
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from resispec_ref import parallel
 from resispec_ref._terminal import Progress, decimal_text, describe, law_text, print_table, progress_bar
 from resispec_ref.law import EmittedLaw, emitted_law
 from resispec_ref.measure import Measurement, RuleMeasurement, measure, takes
@@ -97,17 +100,31 @@ def audit_rule(rule: Verifier, measured: RuleMeasurement, *, seed: int = 0, case
 
 
 def audit_rules(
-    names: Sequence[str] | None = None, *, seed: int = 0, cases: int = CASES, progress: Progress | None = None
+    names: Sequence[str] | None = None,
+    *,
+    seed: int = 0,
+    cases: int = CASES,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
 ) -> tuple[list[RuleAudit], Measurement]:
-    """The audit of the rules called `names`, all by default, and the measurement on recorded pairs beside it."""
+    """The audit of the rules called `names`, all by default, and the measurement on recorded pairs beside it.
+
+    An `executor` (of `concurrent.futures`, or a cluster's) audits a rule a part; the answer is the same.
+    """
     rules = list(map(get_verifier, verifier_names() if names is None else names))
     step = progress or (lambda done, wanted: None)
-    measurement = measure(_some_pairs(), candidates=_CANDIDATES, verifiers=rules, seed=seed)
+    measurement = measure(_some_pairs(), candidates=_CANDIDATES, verifiers=rules, seed=seed, executor=executor)
+    step(1, len(rules) + 1)
     found = []
-    for i, rule in enumerate(rules):
-        step(i + 1, len(rules) + 1)
-        found.append(audit_rule(rule, measurement[rule.name], seed=seed, cases=cases))
+    work = partial(_audit_measured, seed=seed, cases=cases)
+    for audited in parallel.in_order(work, [(rule, measurement[rule.name]) for rule in rules], executor):
+        found.append(audited)
+        step(len(found) + 1, len(rules) + 1)
     return found, measurement
+
+
+def _audit_measured(rule: tuple[Verifier, RuleMeasurement], seed: int, cases: int) -> RuleAudit:
+    return audit_rule(*rule, seed=seed, cases=cases)
 
 
 def _some_pairs() -> Pairs:
@@ -128,7 +145,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         [
             "resispec audit",
             "resispec audit --verifier resispec-published --seed 7 --json",
-            "resispec audit my_engine.py:verify",
+            "resispec audit my_engine.py:verify --workers 8    or --scheduler tcp://HOST:8786, a Dask cluster",
             "resispec audit --example > my_engine.py    an implementation to start from",
         ],
     )
@@ -136,18 +153,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verifier", action="append", metavar="RULE", help="only this built-in rule; may be repeated")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the search; default: %(default)s")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
-    if (foreign := _foreign()) is not None:
-        foreign.add_arguments(parser)
+    importlib.import_module("resispec_ref.oracle.command").add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """`resispec audit`."""
-    if args.implementation is not None or getattr(args, "example", False):
-        if (foreign := _foreign()) is None:
-            raise ValueError('auditing an implementation needs the extra `oracle`: pip install "resispec-ref[oracle]"')
-        return foreign.run(args)
-    with progress_bar("auditing") as progress:
-        found, measurement = audit_rules(args.verifier, seed=args.seed, progress=progress)
+    if args.implementation is not None or args.example:
+        return importlib.import_module("resispec_ref.oracle.command").run(args)
+    with parallel.chosen(args) as executor, progress_bar("auditing") as progress:
+        found, measurement = audit_rules(args.verifier, seed=args.seed, executor=executor, progress=progress)
     if args.json:
         print(json.dumps(_as_json(found, measurement), indent=2, ensure_ascii=False))
     else:
@@ -156,14 +170,6 @@ def run(args: argparse.Namespace) -> int:
     for r in liars:
         print(f"resispec: {r.rule} declares itself {_word(r.declared_exact)}, but {_evidence(r)}", file=sys.stderr)
     return 1 if liars else 0
-
-
-def _foreign() -> Any:
-    """The module that audits foreign code, or None where what it needs is not installed."""
-    try:
-        return importlib.import_module("resispec_ref.oracle.command")
-    except ModuleNotFoundError:
-        return None
 
 
 def _word(exact: bool) -> str:

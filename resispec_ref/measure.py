@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from resispec_ref import parallel
 from resispec_ref._terminal import Progress, decimal_text, describe, print_table, progress_bar
 from resispec_ref.bounds import optimal_acceptance_for
 from resispec_ref.distributions import law_from_logits
@@ -89,12 +92,14 @@ def measure(
     positions: int | None = None,
     paths: int = 16,
     seed: int = 0,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Measurement:
     """Acceptance, share of the gap to the bound, and bias of verification rules on recorded pairs.
 
     Path-independent rules are computed; for path-dependent ones `paths` rejected paths a position are sampled, with
-    standard errors (`estimated_law`). The same arguments give the same answer, whichever other rules are measured.
+    standard errors (`estimated_law`). The same arguments give the same answer, to the bit, whichever other rules are
+    measured and whatever the executor.
 
     Args:
         pairs: a file of `resispec record`, `Pairs` in memory, or None for the embedded recording. Files are streamed.
@@ -105,6 +110,8 @@ def measure(
         positions: only the first so many.
         paths: sampled paths a position, 2 or more.
         seed: of the sampled paths.
+        executor: computes the parts of the recording; any of `concurrent.futures`, or a cluster's. By default this
+            process does.
         progress: called with the number of positions done and wanted.
 
     Raises:
@@ -127,17 +134,17 @@ def measure(
     kinds = {rule.drafting: rule for rule in rules.values()}
     rules = {name: get_verifier(name) for kind, name in BASELINE.items() if kind in kinds} | rules
 
-    parts, bounds, metadata, done = [], [], {}, 0
-    for part in iterate_pairs(pairs, chunk=max(1, _CHUNK_ENTRIES // width)):
-        part = _first(part, wanted - done)
-        rows, bound = _measure_part(part, list(rules.values()), kinds, K, temperature, paths, seed)
+    metadata: dict[str, Any] = {}
+    work = partial(
+        _measure_part, rules=list(rules.values()), kinds=kinds, K=K, temperature=temperature, paths=paths, seed=seed
+    )
+    parts, bounds, done = [], [], 0
+    for rows, bound in parallel.in_order(work, _parts(pairs, width, wanted, metadata), executor):
         parts.append(rows)
         bounds.append(bound)
-        metadata, done = dict(part.metadata), done + part.positions
+        done += len(next(iter(bound.values())))
         if progress is not None:
             progress(done, wanted)
-        if done == wanted:
-            break
 
     rows_of = {name: _Rows(*map(np.concatenate, zip(*(part[name] for part in parts), strict=True))) for name in rules}
     bound_of = {kind: float(np.mean(np.concatenate([bound[kind] for bound in bounds]))) for kind in kinds}
@@ -161,6 +168,16 @@ def takes(rule: Verifier, candidates: int) -> bool:
             raise
         return False
     return True
+
+
+def _parts(pairs: Path | Pairs | None, width: int, wanted: int, metadata: dict[str, Any]) -> Iterator[Pairs]:
+    """The first `wanted` positions, a few at a time, which depends on nothing but the width; fills in `metadata`."""
+    for part in iterate_pairs(pairs, chunk=max(1, _CHUNK_ENTRIES // width)):
+        metadata.update(part.metadata)
+        yield _first(part, wanted)
+        wanted -= part.positions
+        if wanted <= 0:
+            return
 
 
 def _measure_part(
@@ -227,6 +244,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         [
             "resispec measure                                    the recording that comes with the package",
             "resispec measure pairs.npz --candidates 4 --temperature 0.7 --plot measure.png",
+            "resispec measure pairs.npz --workers 8              or --scheduler tcp://HOST:8786, a Dask cluster",
             "resispec measure --verifier resispec --verifier resispec-published --json",
         ],
     )
@@ -239,6 +257,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--paths", type=int, default=16, metavar="N", help="sampled paths a position; default: %(default)s"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the sampled paths; default: %(default)s")
+    parallel.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     parser.add_argument("--plot", metavar="FILE", help="draw it too (.png, .svg, .pdf); needs the extra `plot`")
 
@@ -249,7 +268,7 @@ def run(args: argparse.Namespace) -> int:
         from resispec_ref import plots
 
         plots.check_available()
-    with progress_bar("measuring") as progress:
+    with parallel.chosen(args) as executor, progress_bar("measuring") as progress:
         found = measure(
             args.pairs,
             candidates=args.candidates,
@@ -258,6 +277,7 @@ def run(args: argparse.Namespace) -> int:
             positions=args.positions,
             paths=args.paths,
             seed=args.seed,
+            executor=executor,
             progress=progress,
         )
     if args.plot is not None:

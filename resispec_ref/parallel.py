@@ -1,0 +1,94 @@
+"""The parts of a long computation on an executor: the same answers in the same order, whoever computes them.
+
+An executor is any `concurrent.futures.Executor`: a pool of processes, a cluster's (Dask: `client.get_executor()`), or
+None for this process. A part must not depend on the others or on who computes it; its function and arguments are
+pickled.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future
+from contextlib import contextmanager
+from typing import TypeVar
+
+Part = TypeVar("Part")
+Answer = TypeVar("Answer")
+
+_AHEAD = 256
+"""Parts handed out before the first of their answers is there: enough for a large cluster, and a bound on memory."""
+
+
+def in_order(
+    function: Callable[[Part], Answer], parts: Iterable[Part], executor: Executor | None = None
+) -> Iterator[Answer]:
+    """`map(function, parts)`: each answer as soon as it and all before it are there.
+
+    `parts` are taken as they are handed out. Leaving early cancels what was not begun.
+
+    Raises:
+        ChildProcessError: a process of the executor ended abruptly, and the executor does not replace it. What
+            `function` raises is raised too.
+
+    >>> list(in_order(abs, [-1, 2, -3]))
+    [1, 2, 3]
+    """
+    if executor is None:
+        yield from map(function, parts)
+        return
+    waiting: deque[Future[Answer]] = deque()
+    try:
+        for part in parts:
+            waiting.append(executor.submit(function, part))
+            if len(waiting) >= _AHEAD:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenExecutor as error:
+        raise ChildProcessError(
+            "a worker process ended abruptly: killed, or out of memory; try fewer workers"
+        ) from error
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options that choose who computes; see `chosen`."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--workers", type=int, metavar="N", help="compute in N processes; the answer is the same")
+    group.add_argument(
+        "--scheduler", metavar="ADDRESS", help="compute on a Dask cluster, such as tcp://host:8786; extra `cluster`"
+    )
+
+
+@contextmanager
+def chosen(args: argparse.Namespace) -> Iterator[Executor | None]:
+    """The executor that the options of `add_arguments` ask for, shut down at the end; None: this process.
+
+    Raises:
+        ValueError: fewer than one worker. OSError: no scheduler answers. ModuleNotFoundError: Dask is not installed.
+    """
+    if args.scheduler is not None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise ModuleNotFoundError('--scheduler needs Dask: pip install "resispec-ref[cluster]"') from None
+        with Client(args.scheduler, set_as_default=False) as client:
+            yield client.get_executor()
+    elif args.workers is None:
+        yield None
+    elif args.workers < 1:
+        raise ValueError(f"workers: {args.workers} compute nothing; give 1 or more")
+    else:
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+
+        # fresh processes: a forked one may hang on the locks of its parent's threads
+        pool = ProcessPoolExecutor(args.workers, mp_context=multiprocessing.get_context("spawn"))
+        try:
+            yield pool
+        finally:
+            pool.shutdown(cancel_futures=True)
