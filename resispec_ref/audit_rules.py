@@ -153,6 +153,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verifier", action="append", metavar="RULE", help="only this built-in rule; may be repeated")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the search; default: %(default)s")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
+    parallel.add_arguments(parser)
     importlib.import_module("resispec_ref.oracle.command").add_arguments(parser)
 
 
