@@ -34,6 +34,10 @@ def error(capsys, *arguments):
     return err
 
 
+def test_a_missing_file_is_named(capsys):
+    assert error(capsys, "measure", "no.npz") == "resispec: error: no.npz: No such file or directory\n"
+
+
 def test_the_fair_die_under_the_published_rule(capsys):
     assert law(capsys, "--verifier", "resispec-published", *DIE) == {
         "verifier": "resispec-published",

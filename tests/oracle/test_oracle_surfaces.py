@@ -75,7 +75,7 @@ def test_report_files(folder, suffix, capsys):
     ("place", "message"),
     [
         ("missing.py:verify", "no file missing.py"),
-        ("right.py:other", "has no 'other'"),
+        ("right.py:other", "has no 'other'; it has verify"),
         ("right.py", "FILE.py:FUNCTION"),
         ("broken.py:verify", "importing broken.py failed: SyntaxError"),
         ("no.such.module:verify", "importing no.such.module failed"),
