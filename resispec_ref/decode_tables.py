@@ -21,10 +21,11 @@ from resispec_ref.sequence.tables import (
     N_GRAM_DRAFTS,
     TEMPERATURES,
     TREES,
+    VOCABULARY,
     Row,
+    depth_and_branching,
     model_rows,
     ngram_rows,
-    parse_tree,
     table_rules,
 )
 from resispec_ref.verifiers import get_verifier
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     for name in rules:
         get_verifier(name)
     for tree in trees:
-        parse_tree(tree)
+        depth_and_branching(tree)
     if args.texts < 2:
         raise ValueError(f"texts: {args.texts}; an interval over texts needs 2 or more")
     if args.draft is not None:
@@ -71,7 +72,9 @@ def run(args: argparse.Namespace) -> int:
     print(
         "\nLanguage models: expected accepted length of a step that starts at any position of "
         f"{args.texts} texts of {TEXT_LENGTH} tokens\nwritten by {model.name}; ±: 95%, over texts. The drafts are the "
-        "same model without the layers named.\nn-grams: exact; characters in 8 groups, a trigram target.\nBias: total "
+        "same model without the layers named.\n"
+        f"The {VOCABULARY - 1} most probable tokens of a position are told apart, all others are one.\n"
+        "n-grams: exact; characters in 8 groups, a trigram target.\nBias: total "
         "variation of the emitted law from the target, mean over positions; noise: what sampled paths\nmay have "
         "added. - : too many rejected paths to enumerate."
     )

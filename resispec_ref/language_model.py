@@ -14,6 +14,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +34,9 @@ class LanguageModel:
         options: dict[str, Any] = {"local_files_only": True} if path.exists() else {}
         if path.suffix == ".gguf" and path.is_file():
             place, options["gguf_file"] = str(path.parent), path.name
-            self.weights = f"GGUF {_quantisation(path)}, computed in {dtype}"
         else:
-            place, self.weights = str(path if path.exists() else name), dtype
+            place = str(path if path.exists() else name)
+        self._gguf, self._dtype = path if "gguf_file" in options else None, dtype
         self.name = path.name if path.exists() else str(name)
         try:
             self.tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
@@ -51,6 +52,11 @@ class LanguageModel:
             raise ValueError(f"device is {device!r}, which torch cannot use here ({error})") from error
         config = model.config.get_text_config()
         self.layers, self.vocabulary = config.num_hidden_layers, config.vocab_size
+
+    @cached_property
+    def weights(self) -> str:
+        """What the weights were stored in and are computed in; reading it from a GGUF file takes seconds."""
+        return self._dtype if self._gguf is None else f"GGUF {_quantisation(self._gguf)}, computed in {self._dtype}"
 
     def logits(self, tokens: list[int]) -> np.ndarray:
         """``(len(tokens), vocab)``: row i is what follows after tokens 0 to i."""
@@ -140,4 +146,4 @@ def _needs(module: str) -> Any:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f'recording needs {module}: pip install "resispec-ref[models]"') from error
+        raise ModuleNotFoundError(f'a language model needs {module}: pip install "resispec-ref[models]"') from error

@@ -17,16 +17,17 @@ from resispec_ref._arrays import Array
 from resispec_ref.bounds import optimal_acceptance
 from resispec_ref.distributions import tv
 from resispec_ref.law import MAX_PATHS, estimated_law
-from resispec_ref.sequence.accepted_length import Text, mean_over_texts, step_lengths, terms
+from resispec_ref.sequence.accepted_length import Text, mean_over_texts, pooled, step_lengths, terms
 from resispec_ref.sequence.node import check_siblings, node_law
 from resispec_ref.sequence.toy import NGram, counted
-from resispec_ref.sequence.tree import complete_tree
 from resispec_ref.verifiers import Verifier, get_verifier, verifier_names
 
 TREES = ("d5b3", "d7b2", "d4b5", "d3b11")
 TEMPERATURES = (1.0, 0.6)
 BASELINE = "recursive-rejection"
 N_GRAM_DRAFTS = 2
+VOCABULARY = 8192
+"""Tokens of a language model that are told apart at a position: the most probable ones, and one for all others."""
 _WANTED = (
     BASELINE,
     "recursive-rejection-without-replacement",
@@ -35,7 +36,7 @@ _WANTED = (
     "resispec-without-replacement",
     "optimal",
 )
-_POOLED = 256  # groups of the optimal rule at a full vocabulary: a fraction of the time, 99.99% of the bound
+_GROUPED = 256  # ratios of the optimal rule at a full vocabulary: a fraction of the time, 99.99% of the bound
 _BIAS_POSITIONS, _BIAS_PATHS = 16, 32  # of a path-dependent rule that is not exact
 _GROUPS = 8  # of characters, in the n-grams: few enough to enumerate five candidates
 
@@ -69,7 +70,7 @@ def table_rules() -> tuple[str, ...]:
 
 def at_full_vocabulary(name: str) -> Verifier:
     """The rule as it is used on language models: `optimal` with pooled groups, the others as they are."""
-    return get_verifier(name, groups=_POOLED) if name == "optimal" else get_verifier(name)
+    return get_verifier(name, groups=_GROUPED) if name == "optimal" else get_verifier(name)
 
 
 def parse_tree(text: str) -> tuple[int, ...]:
@@ -78,15 +79,24 @@ def parse_tree(text: str) -> tuple[int, ...]:
     >>> parse_tree("d2b3"), parse_tree("3,2,1")
     ((3, 3), (3, 2, 1))
     """
-    found = re.fullmatch(r"d(\d+)b(\d+)", text)
+    found = re.fullmatch(r"d([1-9]\d*)b([1-9]\d*)", text)
     if found:
-        branching = (int(found[2]),) * int(found[1])
-    elif re.fullmatch(r"\d+(,\d+)*", text):
-        branching = tuple(map(int, text.split(",")))
-    else:
-        raise ValueError(f"tree: {text!r}; write d5b3 (5 levels, 3 children a node) or 3,2,1 (children at each depth)")
-    complete_tree(branching[:1])
-    return branching
+        return (int(found[2]),) * int(found[1])
+    if re.fullmatch(r"[1-9]\d*(,[1-9]\d*)*", text):
+        return tuple(map(int, text.split(",")))
+    raise ValueError(f"tree: {text!r}; write d5b3 (5 levels, 3 children a node) or 3,2,1 (children at each depth)")
+
+
+def depth_and_branching(tree: str) -> tuple[int, int]:
+    """`D` and `B` of `dDbB`, the trees of the tables, whose nodes all have as many children.
+
+    >>> depth_and_branching("d5b3")
+    (5, 3)
+    """
+    branching = parse_tree(tree)
+    if len(set(branching)) > 1:
+        raise ValueError(f"tree: {tree!r}; the tables are of trees with as many children at each depth, such as d5b3")
+    return len(branching), branching[0]
 
 
 def model_rows(
@@ -96,6 +106,7 @@ def model_rows(
     trees: Sequence[str] = TREES,
     rules: Sequence[str] | None = None,
     seed: int = 0,
+    vocabulary: int = VOCABULARY,
     progress: Callable[[], None] = lambda: None,
 ) -> Iterator[Row]:
     """The table of one target at one temperature.
@@ -105,6 +116,7 @@ def model_rows(
         drafts: name of each draft, and for each text its laws at the positions of the text.
         temperature: for the record; the laws have it already.
         trees, rules: by name.
+        vocabulary: laws over more tokens are pooled to this many.
         seed: of the rejected paths that are sampled.
         progress: called after every text of every rule, tree and draft.
 
@@ -112,14 +124,15 @@ def model_rows(
         ArithmeticError: a rule that claims to be exact and accepts more than the bound at some node.
     """
     for draft, laws in drafts.items():
+        pairs = [pooled(text, q, vocabulary) for text, q in zip(texts, laws, strict=True)]
         for tree in trees:
-            K, depth = parse_tree(tree)[0], len(parse_tree(tree))
-            bounds = [optimal_acceptance(text.target, q, candidates=K) for text, q in zip(texts, laws, strict=True)]
+            depth, K = depth_and_branching(tree)
+            bounds = [optimal_acceptance(text.target, q, candidates=K) for text, q in pairs]
             base = None
             for name in rules or table_rules():
                 rule, rng = at_full_vocabulary(name), np.random.default_rng(seed)
                 lengths, biases = [], []
-                for text, q, bound in zip(texts, laws, bounds, strict=True):
+                for (text, q), bound in zip(pairs, bounds, strict=True):
                     found = terms(rule, text, q, K, rng=rng)
                     if rule.exact and rule.replacement and not rule.path_dependent:
                         _check_bound(name, found.rate, bound)
@@ -130,7 +143,7 @@ def model_rows(
                 base = mean if name == BASELINE else base
                 bias, noise = float(np.mean(np.concatenate(biases))), 0.0
                 if rule.path_dependent:
-                    bias, noise = (0.0, 0.0) if rule.exact else _estimated_bias(rule, texts, laws, K, rng)
+                    bias, noise = (0.0, 0.0) if rule.exact else _estimated_bias(rule, pairs, K, rng)
                 ratio = mean / base if base else None
                 yield Row(draft, temperature, tree, name, rule.exact, mean, half, ratio, bias, noise)
 
@@ -169,15 +182,14 @@ def ngram_rows(
     for draft, model in drafts.items():
         q = np.broadcast_to(_tempered(model.table, temperature), p.shape)
         for tree in trees:
-            branching = parse_tree(tree)
-            K, base = branching[0], None
+            (depth, K), base = depth_and_branching(tree), None
             for name in rules or table_rules():
                 rule, mean, bias = get_verifier(name), None, None
                 if not rule.path_dependent or _GROUPS ** (K + 1) <= MAX_PATHS:
                     laws = [node_law(rule, p[a], q[a], K, check_siblings(None, rule)) for a in range(_GROUPS)]
                     M = np.stack([law.accepted.sum(axis=-2) for law in laws])
                     lengths = np.zeros(states.shape)
-                    for _ in branching:
+                    for _ in range(depth):
                         lengths = np.sum(M * (1 + lengths), axis=-1)  # from (a, b), the token x leads to (b, x)
                     mean = float(np.sum(states * lengths))
                     bias = float(np.sum(states * tv(M + np.stack([law.extra for law in laws]), p)))
@@ -195,12 +207,11 @@ def _check_bound(rule: str, rate: np.ndarray, bound: np.ndarray) -> None:
 
 
 def _estimated_bias(
-    rule: Verifier, texts: Sequence[Text], laws: Sequence[Array], K: int, rng: np.random.Generator
+    rule: Verifier, pairs: Sequence[tuple[Text, np.ndarray]], K: int, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Mean total variation at a few positions spread over the texts, and what the sampling may have added."""
-    p = np.concatenate([text.target for text in texts])
+    p, q = (np.concatenate(laws) for laws in zip(*((text.target, q) for text, q in pairs), strict=True))
     chosen = np.linspace(0, len(p) - 1, min(_BIAS_POSITIONS, len(p))).astype(int)
-    q = np.concatenate([np.asarray(law) for law in laws])
     each = [estimated_law(rule, p[i], q[i], candidates=K, paths=_BIAS_PATHS, rng=rng) for i in chosen]
     return float(np.mean([e.total_variation for e in each])), float(np.mean([e.total_variation_noise for e in each]))
 
@@ -215,8 +226,10 @@ __all__ = [
     "N_GRAM_DRAFTS",
     "TEMPERATURES",
     "TREES",
+    "VOCABULARY",
     "Row",
     "at_full_vocabulary",
+    "depth_and_branching",
     "model_rows",
     "ngram_rows",
     "parse_tree",

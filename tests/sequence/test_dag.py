@@ -48,8 +48,7 @@ def test_a_graph_has_the_law_of_the_tree(rule, siblings, end, branching, interva
     """A draft that forgets all but one token and a target that forgets nothing."""
     target, draft = random_model(3, 2, len(branching) + 1, end), bigrams(4)
     law = law_of(*drafted_and_verified(rule, target, draft, branching, siblings, end))
-    if end is None:
-        assert law == walk_law(rule, target, draft, complete_tree(branching))
+    assert law == walk_law(rule, target, draft, complete_tree(branching), end=end)
     assert completed(law, target, len(branching) + 1) == joint_law(target, len(branching) + 1)
 
 

@@ -11,7 +11,7 @@ from models import RULES
 from scipy import stats
 from test_record import save_model
 
-from resispec_ref import law_from_logits
+from resispec_ref import law_from_logits, optimal_acceptance
 from resispec_ref.decode import add_arguments, run
 from resispec_ref.language_model import LanguageModel, without_layers
 from resispec_ref.sequence import (
@@ -20,7 +20,15 @@ from resispec_ref.sequence import (
     expected_accepted_length,
     joint_law,
 )
-from resispec_ref.sequence.accepted_length import Text, _student, mean_over_texts, step_lengths, terms, write_text
+from resispec_ref.sequence.accepted_length import (
+    Text,
+    _student,
+    mean_over_texts,
+    pooled,
+    step_lengths,
+    terms,
+    write_text,
+)
 from resispec_ref.sequence.decoding import CachedModel, acceptance, decode
 from resispec_ref.sequence.tables import character_models, model_rows, ngram_rows, parse_tree
 from resispec_ref.verifiers import get_verifier
@@ -130,6 +138,31 @@ def test_sampled_paths_agree_with_all_of_them(rule):
         assert np.all(np.abs(values.mean(axis=0) - getattr(exact, name)) <= 6 * error + 1e-12)
 
 
+def test_pooled_laws():
+    """The tokens kept have their probabilities, the others are the last one, and the bound rises by no more than it."""
+    rng = np.random.default_rng(5)
+    p, q = rng.dirichlet(np.full(40, 0.2), size=(2, 30))
+    text = Text((0,), tuple(int(rng.choice(40, p=row)) for row in p), p, 30)
+    same, draft = pooled(text, q, 40)
+    assert same is text
+    assert draft is q
+    smaller, draft = pooled(text, q, 8)
+    for n, x in enumerate(text.tokens):
+        kept = np.argsort(-np.maximum(p[n], q[n]))[:7]
+        rest = np.setdiff1d(np.arange(40), kept)
+        for law, whole in ((smaller.target[n], p[n]), (draft[n], q[n])):
+            assert sorted(law[:-1]) == sorted(whole[kept])
+            assert law[-1] == pytest.approx(whole[rest].sum(), abs=1e-15)
+        at = smaller.tokens[n]
+        assert (at == 7) == (x in rest)
+        if x in kept:
+            assert (smaller.target[n, at], draft[n, at]) == (p[n, x], q[n, x])
+    rise = optimal_acceptance(smaller.target, draft, candidates=3) - optimal_acceptance(p, q, candidates=3)
+    assert np.all(rise > -1e-14)
+    assert np.all(rise < smaller.target[:, -1] + 1e-14)
+    assert rise.max() > 1e-3  # that many are too few to tell apart
+
+
 def test_a_text_has_the_targets_law_and_stops_at_its_end():
     model = NGram([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
     text = write_text(model, (0,), 6, np.random.default_rng(0), end=2)
@@ -193,8 +226,8 @@ def test_the_model_table_checks_every_node_against_the_bound(monkeypatch):
 
 def test_trees_by_name():
     assert parse_tree("d5b3") == (3,) * 5
-    for wrong in ("", "d5", "3x2", "d2b0"):
-        with pytest.raises(ValueError, match=r"tree|branching"):
+    for wrong in ("", "d5", "3x2", "d2b0", "d0b2", "3,0"):
+        with pytest.raises(ValueError, match="tree"):
             parse_tree(wrong)
 
 
@@ -244,6 +277,7 @@ def test_the_command_prints_the_tables(folders, capsys, monkeypatch):
         (["--tokens", "0"], "tokens: 0"),
         (["--tables", "--texts", "1"], "texts: 1"),
         (["--tables", "--draft", "d"], "draft: the tables"),
+        (["--tables", "--tree", "3,2,1"], "tree: '3,2,1'; the tables"),
         (["--skip-layers", "9"], "skip_layers"),
         (["--prompt", "", "--skip-layers", "1"], "prompt: ''"),
         (["--temperature", "-1", "--skip-layers", "1"], "temperature"),
