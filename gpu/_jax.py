@@ -208,7 +208,8 @@ def step(rule: str, target: Array, draft: Array, tokens: Array, uniforms: Array,
         return _step(rule, target, draft, tokens, uniforms, temperature)
     if any(map(is_traced, (target, draft, tokens, uniforms))):
         raise ValueError("rule: optimal makes its cut on the host; call it outside of jax.jit and jax.vmap")
-    masses, present, sums = _look(target, draft, tokens, temperature)
+    with jax.enable_x64(True):  # many tokens may share a bin: float32 would not do for its sum
+        masses, present, sums = _look(target, draft, tokens, temperature)
     decision, ratio = choose(*masses, present, uniforms)
     index = jnp.asarray(decision.accepted_index)
     drawn = _draw(target, draft, index == tokens.shape[-1], jnp.asarray(ratio), uniforms[:, -1:], temperature)

@@ -57,6 +57,14 @@ def test_jax_is_the_reference(rule, storage):
         assert result.passed, validate.line(result)
 
 
+@pytest.mark.parametrize("rule", ["resispec", "optimal"])
+def test_jax_without_64_bits_is_the_reference(rule):
+    """As JAX is by default; with thousands of tokens in one bin of the ratio."""
+    with jax.enable_x64(False):
+        result = validate.check("jax", rule, "adversarial", "float32", 12, 32_000, 3)
+    assert result.passed, validate.line(result)
+
+
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
 def test_compiled_torch_is_the_reference():
     for kind in ("random", "adversarial"):
