@@ -61,7 +61,7 @@ def test_jax_is_the_reference(rule, storage):
 def test_jax_without_64_bits_is_the_reference(rule):
     """As JAX is by default; with thousands of tokens in one bin of the ratio."""
     with jax.enable_x64(False):
-        result = validate.check("jax", rule, "adversarial", "float32", 12, 32_000, 3)
+        result = validate.check("jax", rule, "adversarial", "float32", 12, 100_000, 3)
     assert result.passed, validate.line(result)
 
 
