@@ -210,6 +210,28 @@ def test_a_short_draft_is_never_read_as_the_last_token():
     assert verify_block(p, q, [-1, -1], [0.0, 0.0, 0.5]).tokens == (2,)
 
 
+@pytest.mark.parametrize("how", ["token by token", "block", "traversal"])
+def test_a_draft_that_stops_when_it_likes(how, intervals):
+    """Ragged by what was drafted: nothing after a first token 0. The joint law is the target's all the same."""
+    target, draft, tree = random_model(1, 2, 3), random_model(9, 2, 3, least=1), chain_tree(2)
+
+    def procedure(u):
+        x = draft_tree(draft, tree, u[:2], siblings="independent")
+        x = np.where(x[0] == 0, [0, -1], x)
+        p, q = rows_of(target, tree, x), rows_of(draft, tree, x)
+        if how == "token by token":
+            found = verify_chain("recursive-rejection", p, q[:-1], x, u[2:].reshape(3, 2))
+        elif how == "block":
+            found = verify_block(p, q[:-1], x, u[2:5])
+        else:
+            found = verify_traversal("recursive-rejection", p, q, tree, x, u[2:5])
+        return found.tokens, found.accepted
+
+    law = law_of(procedure, (8,))
+    assert {accepted for (_, accepted), chance in law.items() if chance} == {0, 1, 2}
+    assert completed(law, target, 3) == joint_law(target, 3)
+
+
 def test_an_end_token_inside_an_accepted_block_ends_the_output():
     p, q = np.full((4, 3), 1 / 3), np.full((3, 3), 1 / 3)
     for found in (

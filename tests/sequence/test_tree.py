@@ -142,6 +142,23 @@ def test_an_end_token_in_a_tree(intervals):
     assert all(1 not in tokens[:-1] for tokens, _ in law)
 
 
+@pytest.mark.parametrize("rule", ["recursive-rejection", "resispec"])
+def test_a_tree_cut_by_what_was_drafted(rule, intervals):
+    """Ragged as engines' trees are: no candidate below a token 0; below a 1 one or two, which its sibling decides."""
+    tree, target, draft = Tree((-1, -1, 0, 0)), random_model(1, 2, 3), random_model(9, 2, 3, least=1)
+    noise = verification_noise(get_verifier(rule), tree)
+
+    def procedure(u):
+        x = draft_tree(draft, tree, u[: len(tree)], siblings="independent")
+        x[2:] = [-1, -1] if x[0] == 0 else [x[2], -1] if x[1] == 0 else x[2:]
+        found = verify_tree(rule, rows_of(target, tree, x), rows_of(draft, tree, x), tree, x, u[4:].reshape(noise))
+        return found.tokens, found.accepted
+
+    law = law_of(procedure, (len(tree) + noise[0] * noise[1],))
+    assert len({accepted for _, accepted in law}) > 1
+    assert completed(law, target, 3) == joint_law(target, 3)
+
+
 FAULTS = {
     "bonus from the wrong row": ("verify_tree", "target_rows[node + 1]", "target_rows[max(node, 0)]"),
     "residual of the wrong node": ("verify_tree", "draft_rows[node + 1]", "draft_rows[0]"),
