@@ -107,6 +107,9 @@ def audit(implementation: Any, *, kind: str, **options: Any) -> Report:
         call_limit: seconds that one call may take.
         search, checks, seed, progress: whether to search the smallest counterexample, whether to run deterministic
             checks, the seed of all draws, and a function called with the share done and what is going on.
+        executor: of `concurrent.futures`, or a cluster's: makes the rounds of draws, to whose processes the
+            implementation is pickled. Draws depend on the seed and the case alone; how many of them the budget allows
+            depends on the clock, unless `draws` is what limits them. Of kind "law" nothing is drawn.
 
     Returns:
         A `Report`: `verdict` ("no fault found", "fault found", "could not run"), `tv_upper`, `counterexample`,

@@ -1,6 +1,7 @@
 """The same answers whoever computes them: processes, threads, a Dask cluster that loses a worker."""
 
 import importlib
+import json
 import multiprocessing
 import os
 import signal
@@ -68,6 +69,28 @@ def test_an_audit_of_the_rules_is_the_same_in_processes(processes):
     assert [r.exact for r in found[0]] == [True, False]
 
 
+def naive(target, draft, candidates, rng):
+    return rng.choice(len(target), p=target)
+
+
+def first(target, draft, candidates, u):
+    return candidates[..., 0]
+
+
+AUDITS = {"sound": (naive, {"kind": "verifier"}), "faulty": (first, {"kind": "verifier", "noise": "uniform:1"})}
+
+
+@pytest.mark.parametrize(("function", "options"), AUDITS.values(), ids=AUDITS)
+def test_an_audit_of_an_implementation_is_the_same_in_processes(function, options, processes):
+    """Where draws are the limit, not time: the same counts in every case, and what follows from them."""
+    options = {"candidates": 2, "draws": 600, "budget": 100.0, "search": False} | options
+    alone, found = (rs.audit(function, executor=executor, **options) for executor in (None, processes))
+    assert found.cases == alone.cases
+    assert found.draws == alone.draws >= 256
+    assert found.verdict == alone.verdict == ("no fault found" if function is naive else "fault found")
+    assert [f.message for f in found.findings] == [f.message for f in alone.findings]
+
+
 def test_a_cluster_that_loses_a_worker_in_the_middle_gives_the_same_answer(pairs, cluster):
     alone, killed = rs.measure(pairs, **OPTIONS), []
     before = set(cluster.run(os.getpid).values())
@@ -96,6 +119,29 @@ def test_the_command_line_takes_workers_or_the_address_of_a_scheduler(pairs, clu
     alone = printed()
     assert printed("--workers=2") == alone
     assert printed(f"--scheduler={cluster.scheduler.address}") == alone
+
+
+ENGINE = """
+def make():
+    def verify(target, draft, candidates, rng):
+        return rng.choice(len(target), p=target)
+    return verify
+
+verify = make()
+"""
+
+
+def test_a_file_is_audited_in_processes_that_load_it_themselves(tmp_path, monkeypatch, capsys):
+    """Also what Python cannot pickle, a function made by another, and a path that is relative."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "some_engine.py").write_text(ENGINE)
+
+    def printed(*options):
+        line = ["audit", "some_engine.py:verify", "--candidates=1", "--draws=300", "--budget=100", "--json", *options]
+        assert main(line) == 0
+        return json.loads(capsys.readouterr().out) | {"seconds": None}
+
+    assert printed("--workers=2") == printed()
 
 
 def test_what_cannot_be_asked_for(capsys):

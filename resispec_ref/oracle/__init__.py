@@ -7,6 +7,7 @@ Hypothesis).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from importlib.util import find_spec
 from typing import Any
 
@@ -58,6 +59,7 @@ def audit(
     checks: bool = True,
     resolution: float = 1e-4,
     seed: int = 0,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Is this implementation exact? The full documentation is that of `resispec_ref.audit`."""
@@ -107,7 +109,7 @@ def audit(
         chosen = tree_cases()
     else:
         chosen = position_cases(counts, distinct=draw in ("distinct", "top-k"))
-    return run_audit(subject, chosen, plan, progress or (lambda share, what: None))
+    return run_audit(subject, chosen, plan, progress or (lambda share, what: None), executor)
 
 
 def assert_exact(implementation: Callable[..., Any], *, kind: Kind, **options: Any) -> Report:

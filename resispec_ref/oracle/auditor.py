@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from concurrent.futures import Executor
 
 import numpy as np
 
@@ -30,7 +31,9 @@ from resispec_ref.oracle.rounds import (
 from resispec_ref.oracle.subject import Subject, settle_batching
 
 
-def run_audit(subject: Subject, cases: Sequence[AnyCase], plan: Plan, progress: Progress) -> Report:
+def run_audit(
+    subject: Subject, cases: Sequence[AnyCase], plan: Plan, progress: Progress, executor: Executor | None = None
+) -> Report:
     """The audit of a function; the law kind has its own, `law_kind.audit_law`."""
     began = time.monotonic()
     report = Report(subject.name, subject.kind, "could not run", plan.false_alarm_rate, plan.confidence)
@@ -47,7 +50,7 @@ def run_audit(subject: Subject, cases: Sequence[AnyCase], plan: Plan, progress: 
         except CallError as error:
             report.findings.append(Finding("problem", error.problem, error.message, error.given))
     running = [start(subject, case, plan) for case in cases]
-    proved = draw_rounds(subject, running, plan, began, progress)
+    proved = draw_rounds(subject, running, plan, began, progress, executor)
     report.findings += _sightings(running)
     if subject.noise is not None and not proved:
         report.high_resolution, proved = _resolve(subject, cases, plan, began, progress)
@@ -72,7 +75,7 @@ def _settled(subject: Subject, cases: Sequence[AnyCase], plan: Plan) -> Subject:
     ordinary = next((case for case in cases if not case.degenerate), cases[0])
 
     def attempt(chosen: Subject) -> None:
-        draw(chosen, start(chosen, ordinary, plan), 5, np.random.default_rng(plan.seed))
+        draw(chosen, ordinary, 5, np.random.default_rng(plan.seed), start(chosen, ordinary, plan).bound)
 
     return settle_batching(subject, attempt)
 

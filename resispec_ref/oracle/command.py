@@ -6,11 +6,12 @@ import argparse
 import importlib
 import importlib.util
 import sys
-from functools import partial
+from functools import cache, partial, update_wrapper
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
 
+from resispec_ref import parallel
 from resispec_ref._terminal import print_table, progress_bar
 from resispec_ref.oracle import audit
 from resispec_ref.oracle.convert import Dtype, Inputs, Library
@@ -83,9 +84,9 @@ def run(args: argparse.Namespace) -> int:
         print(EXAMPLE, end="")
         return 0
     implementation = load(args.implementation, kind=args.kind)
-    with progress_bar(f"auditing {args.implementation}") as bar:
+    with parallel.chosen(args) as executor, progress_bar(f"auditing {args.implementation}") as bar:
         report = audit(
-            implementation,
+            implementation if executor is None or args.kind == "law" else _there(args.implementation),
             kind=args.kind,
             candidates=args.candidates,
             draw=args.draw,
@@ -101,6 +102,7 @@ def run(args: argparse.Namespace) -> int:
             call_limit=args.call_limit,
             search=not args.no_search,
             seed=args.seed,
+            executor=executor,
             progress=lambda share, what: bar(round(1000 * min(share, 1.0)), 1000),
         )
     report.subject = args.implementation
@@ -139,9 +141,35 @@ def load(place: str, *, kind: str = "verifier") -> Any:
         raise ValueError(f"implementation: importing {path} failed: {type(error).__name__}: {error}") from error
     for part in name.split("."):
         if not hasattr(found, part):
-            raise ValueError(f"implementation: {path} has no {name!r}")
+            there = [k for k, v in vars(found).items() if callable(v) and not k.startswith("_")]
+            raise ValueError(f"implementation: {path} has no {name!r}; it has {', '.join(there) or 'no function'}")
         found = getattr(found, part)
     return found
+
+
+class _Placed:
+    """A function that is pickled as the place it is loaded from, so that no process needs to find it by its module."""
+
+    def __init__(self, place: str) -> None:
+        self._place, self._function = place, load(place)
+        update_wrapper(self, self._function)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._function(*arguments)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _placed, (self._place,)
+
+
+@cache  # a process loads it once
+def _placed(place: str) -> _Placed:
+    return _Placed(place)
+
+
+def _there(place: str) -> Any:
+    """What `place` names, also in a process that runs elsewhere; of a file the absolute path counts there."""
+    path, _, name = place.rpartition(":")
+    return _placed(f"{Path(path).resolve()}:{name}" if path.endswith(".py") else place)
 
 
 def _import_file(path: Path) -> ModuleType:

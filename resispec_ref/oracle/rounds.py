@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from resispec_ref import parallel
 from resispec_ref.oracle.calls import CallError
 from resispec_ref.oracle.cases import PositionCase
 from resispec_ref.oracle.evidence import Evidence, log_average
@@ -56,19 +59,53 @@ class Running:
     wrong: list[str] = field(default_factory=list)
 
 
-def draw_rounds(subject: Subject, running: list[Running], plan: Plan, began: float, progress: Progress) -> bool:
+@dataclass(frozen=True)
+class Round:
+    """A round that is asked for: what a process needs to draw it, and nothing of what was drawn before."""
+
+    subject: Subject
+    case: AnyCase
+    bound: Any
+    size: int
+    rng: np.random.Generator
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A round that was drawn, and the subject's pace and the generator after it."""
+
+    outcomes: list[Outcome]
+    failed: Finding | None
+    seconds: float
+    subject: Subject
+    rng: np.random.Generator
+
+
+def draw_rounds(
+    subject: Subject,
+    running: list[Running],
+    plan: Plan,
+    began: float,
+    progress: Progress,
+    executor: Executor | None = None,
+) -> bool:
     """Rounds over all cases; True as soon as the merged evidence reaches `1 / false_alarm_rate`.
 
     A round doubles the draws of each case, as far as its share of the time that is left allows: a case of large
     vocabulary gets fewer draws than a small one. Sizes depend on the clock and on failures, never on what was drawn.
+    Each case has its own generator and pace, and the evidence is taken in the order of the cases, so that who draws
+    (`executor`) does not matter.
     """
     rngs = {id(state): np.random.default_rng([plan.seed, i]) for i, state in enumerate(running)}
+    subjects = {id(state): replace(subject, pace=copy(subject.pace)) for state in running}
     small = enumerable_cases(subject, [state.case for state in running])
     points = any(affordable(subject, case, 0.5 * plan.budget / len(small)) for case in small)
     share = 0.5 if points else 0.9  # of the budget: the rest is for noise as points, or for the search
     end = began + share * plan.budget
-    active = list(running)
-    while active:
+    active, asked = list(running), list[Running]()
+
+    def rounds() -> Iterator[Round]:
+        """One of each active case, its size settled when it is handed out; a case that gets none is active no more."""
         allotment = max(0.0, end - time.monotonic()) / len(active)
         for state in list(active):
             size = _next_size(state, plan, allotment, subject.pace.seconds_a_row)
@@ -77,9 +114,16 @@ def draw_rounds(subject: Subject, running: list[Running], plan: Plan, began: flo
             if size == 0:
                 active.remove(state)
                 continue
-            started = time.monotonic()
-            one_round(subject, state, size, rngs[id(state)])
-            state.seconds += time.monotonic() - started
+            asked.append(state)
+            yield Round(subjects[id(state)], state.case, state.bound, size, rngs[id(state)])
+
+    while active:
+        asked.clear()
+        for i, drawn in enumerate(parallel.in_order(draw_round, rounds(), executor)):
+            state = asked[i]
+            subjects[id(state)], rngs[id(state)] = drawn.subject, drawn.rng
+            subject.pace.seconds_a_row = min(s.pace.seconds_a_row or math.inf for s in subjects.values())
+            _add(state, drawn)
             if state.failed is not None:
                 active.remove(state)
             if merged(running) >= math.log(1 / plan.false_alarm_rate):
@@ -99,33 +143,44 @@ def _next_size(state: Running, plan: Plan, allotment: float, seconds_a_draw: flo
 
 def one_round(subject: Subject, state: Running, size: int, rng: np.random.Generator) -> None:
     """One round of a case; a call that fails ends this case, and the audit goes on with the others."""
-    outcomes, left = [], size
+    _add(state, draw_round(Round(subject, state.case, state.bound, size, rng)))
+
+
+def draw_round(asked: Round) -> Drawn:
+    """The draws of a round, up to a call that fails."""
+    outcomes, left, failed = list[Outcome](), asked.size, None
+    began = time.monotonic()
     while left > 0:
         n = min(left, MOST_AT_ONCE)
         try:
-            outcomes.append(draw(subject, state, n, rng))
+            outcomes.append(draw(asked.subject, asked.case, n, asked.rng, asked.bound))
         except CallError as error:
-            level: Any = "note" if state.case.degenerate and error.problem == "exception" else "problem"
-            given = {"case": state.case.name} | error.given
-            state.failed = Finding(level, error.problem, error.message, given)
+            level: Any = "note" if asked.case.degenerate and error.problem == "exception" else "problem"
+            failed = Finding(level, error.problem, error.message, {"case": asked.case.name} | error.given)
             break
         left -= n
-    if not outcomes:
+    return Drawn(outcomes, failed, time.monotonic() - began, asked.subject, asked.rng)
+
+
+def _add(state: Running, drawn: Drawn) -> None:
+    state.failed = drawn.failed
+    state.seconds += drawn.seconds
+    if not drawn.outcomes:
         return
     state.rounds += 1
     rates: dict[str, tuple[float, int, int]] = {}
-    for outcome in outcomes:
+    for outcome in drawn.outcomes:
         state.wrong += outcome.wrong if not state.wrong else []
         for name, (bound, s, n) in outcome.rates.items():
             _, s0, n0 = rates.get(name, (bound, 0, 0))
             rates[name] = (bound, s0 + s, n0 + n)
-    state.evidence.add(np.concatenate([o.cells for o in outcomes]), rates)
+    state.evidence.add(np.concatenate([o.cells for o in drawn.outcomes]), rates)
 
 
-def draw(subject: Subject, state: Running, n: int, rng: np.random.Generator) -> Outcome:
-    if isinstance(state.case, PositionCase):
-        return draw_positions(subject, state.case, n, rng, state.bound)
-    return draw_sequences(subject, state.case, n, rng, state.bound)
+def draw(subject: Subject, case: AnyCase, n: int, rng: np.random.Generator, bound: Any) -> Outcome:
+    if isinstance(case, PositionCase):
+        return draw_positions(subject, case, n, rng, bound)
+    return draw_sequences(subject, case, n, rng, bound)
 
 
 def start(subject: Subject, case: AnyCase, plan: Plan) -> Running:
