@@ -103,7 +103,8 @@ def run(args: argparse.Namespace) -> int:
 def load(name: str, args: argparse.Namespace) -> LanguageModel:
     """A model where and in the numbers that the arguments say."""
     os.environ.setdefault("TQDM_DISABLE", "1")  # the loaders' own bars; read when tqdm is first imported
-    return LanguageModel(name, args.device, args.dtype)
+    with progress_bar(f"reading {name}"):
+        return LanguageModel(name, args.device, args.dtype)
 
 
 def _tables(args: argparse.Namespace) -> int:

@@ -6,7 +6,6 @@ import argparse
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from resispec_ref.decode import load, prompt_tokens, with_interval
 from resispec_ref.language_model import LanguageModel, parse_layers
 from resispec_ref.pairs import load_pairs
 from resispec_ref.record import PROMPTS
-from resispec_ref.sequence.accepted_length import write_text
+from resispec_ref.sequence.accepted_length import Text, pooled, write_text
 from resispec_ref.sequence.decoding import CachedModel
 from resispec_ref.sequence.tables import (
     N_GRAM_DRAFTS,
@@ -61,8 +60,8 @@ def run(args: argparse.Namespace) -> int:
             progress(done, wanted)
 
         for temperature in temperatures:
-            texts, laws = _texts(args, model, temperature, skipped, one_more)
-            rows += model_rows(texts, laws, temperature, trees, rules, seed=args.seed, progress=one_more)
+            texts = _texts(args, model, temperature, skipped, one_more)
+            rows += model_rows(texts, temperature, trees, rules, seed=args.seed, progress=one_more)
         for temperature in temperatures:
             rows += ngram_rows(characters, temperature, trees, rules, progress=one_more)
     if args.json:
@@ -87,23 +86,23 @@ def _texts(
     temperature: float,
     skipped: Sequence[str],
     progress: Callable[[], None],
-) -> tuple[list[Any], dict[str, list[Any]]]:
-    """Texts by the target, prompts in turn, and the laws of every draft on them."""
+) -> dict[str, list[tuple[Text, np.ndarray]]]:
+    """For every draft, texts by the target, prompts in turn, and the draft's laws on them."""
     settings = {"temperature": temperature, "top_k": args.top_k, "top_p": args.top_p}
     target = CachedModel(model, **settings)
     drafts = {f"without {layers}": parse_layers(layers, model.layers) for layers in skipped}
     prompts = args.prompt or PROMPTS
-    texts, laws = [], {name: list[Any]() for name in drafts}
+    found: dict[str, list[tuple[Text, np.ndarray]]] = {name: [] for name in drafts}
     for n in range(args.texts):
         rng = np.random.default_rng([args.seed, n])
         text = write_text(
             target, prompt_tokens(model, prompts[n % len(prompts)]), TEXT_LENGTH, rng, model.tokenizer.eos_token_id
         )
-        texts.append(text)
         for name, layers in drafts.items():
-            laws[name].append(CachedModel(model, skipped=layers, **settings).laws(text.prompt, text.tokens))
+            laws = CachedModel(model, skipped=layers, **settings).laws(text.prompt, text.tokens)
+            found[name].append(pooled(text, laws, VOCABULARY))
         progress()
-    return texts, laws
+    return found
 
 
 def _print_rows(rows: Sequence[Row]) -> None:

@@ -17,7 +17,7 @@ from resispec_ref._arrays import Array
 from resispec_ref.bounds import optimal_acceptance
 from resispec_ref.distributions import tv
 from resispec_ref.law import MAX_PATHS, estimated_law
-from resispec_ref.sequence.accepted_length import Text, mean_over_texts, pooled, step_lengths, terms
+from resispec_ref.sequence.accepted_length import Text, mean_over_texts, step_lengths, terms
 from resispec_ref.sequence.node import check_siblings, node_law
 from resispec_ref.sequence.toy import NGram, counted
 from resispec_ref.verifiers import Verifier, get_verifier, verifier_names
@@ -100,31 +100,26 @@ def depth_and_branching(tree: str) -> tuple[int, int]:
 
 
 def model_rows(
-    texts: Sequence[Text],
-    drafts: Mapping[str, Sequence[Array]],
+    drafts: Mapping[str, Sequence[tuple[Text, np.ndarray]]],
     temperature: float,
     trees: Sequence[str] = TREES,
     rules: Sequence[str] | None = None,
     seed: int = 0,
-    vocabulary: int = VOCABULARY,
     progress: Callable[[], None] = lambda: None,
 ) -> Iterator[Row]:
     """The table of one target at one temperature.
 
     Args:
-        texts: written by the target, two or more.
-        drafts: name of each draft, and for each text its laws at the positions of the text.
+        drafts: by name, two texts or more that the target wrote, each with the draft's laws at its positions.
         temperature: for the record; the laws have it already.
         trees, rules: by name.
-        vocabulary: laws over more tokens are pooled to this many.
         seed: of the rejected paths that are sampled.
         progress: called after every text of every rule, tree and draft.
 
     Raises:
         ArithmeticError: a rule that claims to be exact and accepts more than the bound at some node.
     """
-    for draft, laws in drafts.items():
-        pairs = [pooled(text, q, vocabulary) for text, q in zip(texts, laws, strict=True)]
+    for draft, pairs in drafts.items():
         for tree in trees:
             depth, K = depth_and_branching(tree)
             bounds = [optimal_acceptance(text.target, q, candidates=K) for text, q in pairs]

@@ -211,8 +211,8 @@ def test_the_model_table_checks_every_node_against_the_bound(monkeypatch):
     rng = np.random.default_rng(0)
     model, draft = (NGram(rng.dirichlet(np.full(6, 0.4), size=6)) for _ in range(2))
     texts = [write_text(model, (n % 6,), 12, rng) for n in range(6)]
-    laws = [np.stack([draft.law(t.prompt + t.tokens[:i]) for i in range(12)]) for t in texts]
-    rows = {r.rule: r for r in model_rows(texts, {"draft": laws}, 1.0, trees=("d3b2",))}
+    pairs = [(t, np.stack([draft.law(t.prompt + t.tokens[:i]) for i in range(12)])) for t in texts]
+    rows = {r.rule: r for r in model_rows({"draft": pairs}, 1.0, trees=("d3b2",))}
     assert rows["recursive-rejection"].ratio == 1
     assert rows["resispec"].accepted_length >= rows["recursive-rejection"].accepted_length
     assert rows["resispec-published"].bias > 10 * rows["resispec-published"].bias_noise
@@ -221,7 +221,7 @@ def test_the_model_table_checks_every_node_against_the_bound(monkeypatch):
     monkeypatch.setattr(claims_too_much, "exact", True)
     monkeypatch.setattr(claims_too_much, "path_dependent", False)
     with pytest.raises(ArithmeticError, match="more than the bound"):
-        list(model_rows(texts, {"draft": laws}, 1.0, trees=("d3b2",), rules=["resispec-published"]))
+        list(model_rows({"draft": pairs}, 1.0, trees=("d3b2",), rules=["resispec-published"]))
 
 
 def test_trees_by_name():
