@@ -117,7 +117,7 @@ def _print_rows(rows: Sequence[Row]) -> None:
                 r.rule,
                 "exact" if r.exact else "biased",
                 "-" if r.accepted_length is None else with_interval(r.accepted_length, r.half_width),
-                "-" if r.ratio is None else f"{r.ratio:.3f}",
+                "-" if r.ratio is None else with_interval(r.ratio, r.ratio_half_width),
                 "-"
                 if r.bias is None
                 else decimal_text(r.bias) + (f" (noise {r.bias_noise:.3f})" if r.bias_noise else ""),

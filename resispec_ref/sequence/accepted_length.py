@@ -14,6 +14,7 @@ itself, since `M/p` is then an importance weight, which may exceed 1.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -124,16 +125,23 @@ def step_lengths(found: Terms, depth: int, *, wanted: int) -> np.ndarray:
 
 
 def mean_over_texts(values: list[np.ndarray]) -> tuple[float, float]:
-    """Mean over all positions and the half-width of its 95% interval, texts being independent and positions not.
+    """Mean over all positions and the half-width of its 95% interval, texts being independent and positions not."""
+    return ratio_over_texts([v.sum() for v in values], [v.size for v in values])
 
-    The standard error is that of a ratio of sums over texts, times Student's quantile for so many texts. At least two
-    are needed.
+
+def ratio_over_texts(tops: Sequence[float], bottoms: Sequence[float]) -> tuple[float, float]:
+    """The ratio of two sums over independent texts and the half-width of its 95% interval.
+
+    The standard error is that of a ratio of sums, to first order, times Student's quantile for so many texts. At least
+    two are needed. Where the same texts made both sums large or small, as those of two rules, the ratio varies less.
+
+    >>> tuple(round(x, 3) for x in ratio_over_texts([2.0, 3.0], [1.0, 2.0]))
+    (1.667, 2.824)
     """
-    sums, counts = np.array([v.sum() for v in values]), np.array([v.size for v in values], dtype=float)
-    n = len(values)
-    mean = sums.sum() / counts.sum()
-    spread = np.sum((sums - mean * counts) ** 2) / (n - 1)
-    return float(mean), float(_student(n - 1) * np.sqrt(n * spread) / counts.sum())
+    a, b = np.array(tops, dtype=float), np.array(bottoms, dtype=float)
+    n, ratio = len(a), a.sum() / b.sum()
+    spread = np.sum((a - ratio * b) ** 2) / (n - 1)
+    return float(ratio), float(_student(n - 1) * np.sqrt(n * spread) / b.sum())
 
 
 def _student(freedom: int) -> float:

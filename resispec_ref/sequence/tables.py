@@ -17,7 +17,7 @@ from resispec_ref._arrays import Array
 from resispec_ref.bounds import optimal_acceptance
 from resispec_ref.distributions import tv
 from resispec_ref.law import MAX_PATHS, estimated_law
-from resispec_ref.sequence.accepted_length import Text, mean_over_texts, step_lengths, terms
+from resispec_ref.sequence.accepted_length import Text, mean_over_texts, ratio_over_texts, step_lengths, terms
 from resispec_ref.sequence.node import check_siblings, node_law
 from resispec_ref.sequence.toy import NGram, counted
 from resispec_ref.verifiers import Verifier, get_verifier, verifier_names
@@ -57,6 +57,8 @@ class Row:
     """Of the 95% interval over texts; 0 where the length is exact."""
     ratio: float | None
     """To recursive rejection of independent candidates on the same tree."""
+    ratio_half_width: float
+    """Of its 95% interval: both lengths are of the same texts, so it is the narrower one to compare rules by."""
     bias: float | None
     """Total variation of the emitted law from the target, averaged over positions; None where it was not computed."""
     bias_noise: float
@@ -123,7 +125,7 @@ def model_rows(
         for tree in trees:
             depth, K = depth_and_branching(tree)
             bounds = [optimal_acceptance(text.target, q, candidates=K) for text, q in pairs]
-            base = None
+            base: list[float] | None = None
             for name in rules or table_rules():
                 rule, rng = at_full_vocabulary(name), np.random.default_rng(seed)
                 lengths, biases = [], []
@@ -135,12 +137,13 @@ def model_rows(
                     biases.append(found.bias)
                     progress()
                 mean, half = mean_over_texts(lengths)
-                base = mean if name == BASELINE else base
+                sums = [float(each.sum()) for each in lengths]
+                base = sums if name == BASELINE else base
                 bias, noise = float(np.mean(np.concatenate(biases))), 0.0
                 if rule.path_dependent:
                     bias, noise = (0.0, 0.0) if rule.exact else _estimated_bias(rule, pairs, K, rng)
-                ratio = mean / base if base else None
-                yield Row(draft, temperature, tree, name, rule.exact, mean, half, ratio, bias, noise)
+                ratio, ratio_half = ratio_over_texts(sums, base) if base else (None, 0.0)
+                yield Row(draft, temperature, tree, name, rule.exact, mean, half, ratio, ratio_half, bias, noise)
 
 
 def character_models(text: str) -> tuple[NGram, dict[str, NGram], np.ndarray]:
@@ -190,7 +193,7 @@ def ngram_rows(
                     bias = float(np.sum(states * tv(M + np.stack([law.extra for law in laws]), p)))
                 base = mean if name == BASELINE else base
                 ratio = mean / base if mean is not None and base else None
-                yield Row(draft, temperature, tree, name, rule.exact, mean, 0.0, ratio, bias, 0.0)
+                yield Row(draft, temperature, tree, name, rule.exact, mean, 0.0, ratio, 0.0, bias, 0.0)
                 progress()
 
 

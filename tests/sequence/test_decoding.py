@@ -213,7 +213,12 @@ def test_the_model_table_checks_every_node_against_the_bound(monkeypatch):
     texts = [write_text(model, (n % 6,), 12, rng) for n in range(6)]
     pairs = [(t, np.stack([draft.law(t.prompt + t.tokens[:i]) for i in range(12)])) for t in texts]
     rows = {r.rule: r for r in model_rows({"draft": pairs}, 1.0, trees=("d3b2",))}
-    assert rows["recursive-rejection"].ratio == 1
+    assert (rows["recursive-rejection"].ratio, rows["recursive-rejection"].ratio_half_width) == (1, 0)
+    assert (
+        0
+        < rows["resispec"].ratio_half_width
+        < rows["resispec"].half_width / rows["recursive-rejection"].accepted_length
+    )
     assert rows["resispec"].accepted_length >= rows["recursive-rejection"].accepted_length
     assert rows["resispec-published"].bias > 10 * rows["resispec-published"].bias_noise
     assert all(r.bias < 1e-14 for r in rows.values() if r.exact)
