@@ -143,7 +143,7 @@ class Laws:
         return x if x.is_cuda else x.numpy()
 
     def _residual_sums(self, rows: Tensor, mass: Callable[..., Tensor], columns: list[Tensor]) -> Tensor:
-        if self.compile and mass is passes.band_mass and len(rows) > self.rows:
+        if self.compile and mass is passes.band_mass and len(rows) > 1:  # one row would be compiled for itself
             return _compiled(passes.residual_sums)(*self.stored, rows, mass, columns)
         found = []
         for start in range(0, len(rows), self.rows):

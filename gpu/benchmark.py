@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from resispec_gpu import cases
+from resispec_gpu import cases, engines
 from resispec_gpu.rules import RULES
 from resispec_gpu.timing import CLOCKS, Work, added_bytes, best_seconds, machine
 from resispec_gpu.validate import BACKENDS, available
@@ -26,7 +26,7 @@ from resispec_ref import uniforms_needed
 from resispec_ref._terminal import print_table
 
 BATCH, VOCAB, CANDIDATES = 64, 128_000, 4
-UNIT = "minimum + sum"
+UNIT, SORT = "minimum + sum", "sort one"
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def step(backend: str, rule: str, given: Inputs) -> Work:
 
 
 def passes(backend: str, given: Inputs) -> dict[str, Work]:
-    """The yardsticks: to read both arrays, one `minimum` + `sum`, and a sort of one array."""
+    """The yardsticks: to read both arrays, one `minimum` + `sum`, and a sort of one array (NumPy's on the CPU)."""
     p, q = given.target, given.draft
     found: dict[str, Any]
     if backend == "jax":
@@ -98,7 +98,6 @@ def passes(backend: str, given: Inputs) -> dict[str, Work]:
         found = {
             "read both": partial(jax.jit(_read), p, q),
             UNIT: partial(jax.jit(partial(_minimum_sum, jnp.minimum)), p, q),
-            "sort one": partial(jnp.sort, p),
         }
     else:
         import torch
@@ -108,7 +107,7 @@ def passes(backend: str, given: Inputs) -> dict[str, Work]:
             "read both": partial(torch.compile(_read), p, q),
             UNIT: partial(_minimum_sum, torch.minimum, p, q, out=least),
             f"{UNIT}, compiled": partial(torch.compile(partial(_minimum_sum, torch.minimum)), p, q),
-            "sort one": partial(torch.sort, p),
+            SORT: partial(torch.sort, p) if p.is_cuda else partial(np.sort, p.float().numpy()),
         }
     return {name: _finished(backend, work) for name, work in found.items()}
 
@@ -143,29 +142,15 @@ def residual_by_residual(given: Inputs) -> Work:
     return run
 
 
-def transformers_loop(given: Inputs) -> Work:
-    """One row after the other through transformers' verification of a chain of one token, from logits."""
-    import torch
-    from transformers.generation.utils import _speculative_sampling
-
-    p, q = (x.log()[:, None] for x in (given.target, given.draft))
-    p, ids = torch.cat([p, p], dim=1), given.tokens[:, :1]
-
-    def run() -> Any:
-        return [_speculative_sampling(ids[i : i + 1], q[i : i + 1], 1, p[i : i + 1]) for i in range(len(ids))]
-
-    return run
-
-
 def from_logits(backend: str, rule: str, given: Inputs) -> Work:
-    """`verify_logits` on the logits that `transformers_loop` takes."""
+    """`verify_logits` on the logits that transformers' function takes."""
     from resispec_gpu import verify_logits
 
     p, q, x, u = given.target.log(), given.draft.log(), given.tokens, given.uniforms[rule]
     return lambda: verify_logits(rule, p, q, x, u, compile=backend == "torch-compiled")
 
 
-def main_table(backends: list[str], clock: str, runs: int, device: str) -> Iterator[Timing]:
+def main_table(backends: list[str], clock: str, runs: int, device: str, vllm: str | None = None) -> Iterator[Timing]:
     """Every rule on every backend at `BATCH`, `VOCAB`, `CANDIDATES` in float32, and the yardsticks."""
     for library in ("torch", "jax"):
         mine = [backend for backend in backends if backend.startswith(library)]
@@ -178,17 +163,20 @@ def main_table(backends: list[str], clock: str, runs: int, device: str) -> Itera
             works["recursive-rejection, residual by residual"] = residual_by_residual(given)
         yield from _timed(works, library, given, "float32", CANDIDATES, clock, runs, memory=device == "cpu")
     if any(backend.startswith("torch") for backend in backends):
-        yield from _one_candidate([b for b in backends if b != "jax"], clock, runs, device)
+        yield from _one_candidate([b for b in backends if b != "jax"], clock, runs, device, vllm)
 
 
-def _one_candidate(backends: list[str], clock: str, runs: int, device: str) -> Iterator[Timing]:
+def _one_candidate(backends: list[str], clock: str, runs: int, device: str, vllm: str | None) -> Iterator[Timing]:
+    """Beside what engines run; the extra token that they draw where all are accepted is left out."""
     given = inputs("torch", "float32", BATCH, VOCAB, 1, device)
     works = {UNIT: passes("torch", given)[UNIT]}
     for backend in backends:
         works |= {f"resispec [{backend}]": step(backend, "resispec", given)}
         works |= {f"resispec from logits [{backend}]": from_logits(backend, "resispec", given)}
-    if "transformers" in available(("transformers",)):
-        works["transformers, looped over the batch, from logits"] = transformers_loop(given)
+    chain = engines.Step(given.target, given.draft, given.tokens, given.uniforms["resispec"][:, :1].contiguous())
+    works |= engines.engines(chain, vllm)
+    if available(("transformers",)):
+        works["transformers, looped over the batch, from logits"] = engines.transformers_loop(chain)
     yield from _timed(works, "torch", given, "float32", 1, clock, max(3, runs // 3), memory=False)
 
 
@@ -274,6 +262,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=9, help="runs of each, of which the best counts (default 9)")
     parser.add_argument("--quick", action="store_true", help="a smaller sweep")
     parser.add_argument("--no-sweep", action="store_true", help="only the main table")
+    parser.add_argument("--vllm", metavar="FILE", help="vLLM's compiled operators for the CPU, where not installed")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--plot", metavar="FILE", help="a picture of the ratios and of the sweep (.png, .svg, .pdf)")
     args = parser.parse_args(arguments)
@@ -286,7 +275,7 @@ def main(arguments: list[str] | None = None) -> int:
         if args.threads:
             torch.set_num_threads(args.threads)
     where = machine(device) | {"clock": args.clock, "threads": args.threads}
-    main_figures = list(main_table(backends, args.clock, args.runs, device))
+    main_figures = list(main_table(backends, args.clock, args.runs, device, args.vllm))
     swept = [] if args.no_sweep else list(sweep(backends, args.clock, args.runs, device, args.quick))
     if args.plot:
         from resispec_gpu.plot import plot

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from resispec_gpu.benchmark import CANDIDATES, UNIT, Timing, along, fit
+from resispec_gpu.benchmark import CANDIDATES, SORT, UNIT, Timing, along, fit
 from resispec_gpu.rules import RULES
 from resispec_ref.plots import check_available
 
@@ -19,7 +19,7 @@ def plot(main: list[Timing], swept: list[Timing], where: dict[str, Any], path: s
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    bars = [t for t in main if t.candidates == CANDIDATES and t.what not in (UNIT, "sort one")]
+    bars = [t for t in main if t.candidates == CANDIDATES and t.what not in (UNIT, SORT)]
     figure = Figure(figsize=(12, 1.6 + 0.3 * len(bars) + 3.6 * bool(swept)), layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.add_gridspec(1 + bool(swept), 2, height_ratios=(0.3 * len(bars) + 0.8, *[3.6] * bool(swept)))

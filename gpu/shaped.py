@@ -15,7 +15,7 @@ from resispec_ref import State, Verifier
 from resispec_ref._arrays import Array, divide, index_range, normalise, positive_part, total
 
 _SECTIONS = 16  # parts of a bracket of the root W that are tried at once
-COARSE_KNOTS = 8
+COARSE_KNOTS = 5  # more would cost more time than their acceptance is worth: see `test_two_passes_lose_little`
 
 
 def shaped_schedule(profile: Profile, candidates: int, W: Array | None = None) -> Schedule:
