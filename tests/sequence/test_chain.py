@@ -111,9 +111,6 @@ def test_a_fault_in_the_walk_is_seen(fault, intervals, monkeypatch):
     monkeypatch.setattr(chain_module, "verify_tree", tree_module.verify_tree)
     target, draft = random_model(1, 2, 3), random_model(2, 2, 3)
     law = law_of(*one_by_one("recursive-rejection", target, draft, 2))
-    if fault == "no extra token":  # invisible in the joint law, which the target completes; a token less is emitted
-        assert law != walk_law("recursive-rejection", target, draft, chain_tree(2))
-        return
     cut = {}
     for (tokens, accepted), chance in law.items():
         cut[tokens[:3], accepted] = cut.get((tokens[:3], accepted), 0) + chance
