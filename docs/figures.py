@@ -171,6 +171,7 @@ MARKS = {
     "recursive-rejection-without-replacement": ("draft", "D"),
     "resispec-published": ("quiet", "v"),
     "resispec": ("accepted", "s"),
+    "resispec-without-replacement": ("reserved", "P"),
     "optimal": ("ink", "^"),
 }
 
@@ -185,7 +186,7 @@ def recorded_lengths(figure, colours, *, temperature: float = 1.0):
         trees = [tree for tree in TREES if any(r.tree == tree for r in mine)]
         for i, (rule, (colour, marker)) in enumerate(MARKS.items()):
             found = [r for r in mine if r.rule == rule]
-            x = [trees.index(r.tree) + 0.13 * (i - 2) for r in found]
+            x = [trees.index(r.tree) + 0.12 * (i - (len(MARKS) - 1) / 2) for r in found]
             face = colours[colour] if found and found[0].exact else "none"
             axes.errorbar(
                 x, [r.accepted_length for r in found], [r.half_width for r in found], linestyle="none", marker=marker,

@@ -20,7 +20,7 @@ def ngram_table(temperature: float) -> Markdown:
 def recorded_rows() -> list[Row]:
     """What was recorded of the language model and its drafts."""
     files = sorted(RECORDED.glob("decode-*.json"))
-    rows = [Row(**row) for file in files for row in json.loads(file.read_text())]
+    rows = [Row(**{"ratio_half_width": 0.0, **row}) for file in files for row in json.loads(file.read_text())]
     return [r for r in rows if r.models.startswith("without")]
 
 
@@ -49,5 +49,6 @@ def cell(row: Row | None) -> str:
     if row is None or row.accepted_length is None:
         return ""
     interval = f" ± {row.half_width:.2f}" if row.half_width else ""
-    ratio = "" if row.ratio is None else f" (×{row.ratio:.2f})"
+    spread = f" ± {row.ratio_half_width:.2f}" if row.ratio_half_width else ""
+    ratio = "" if row.ratio is None else f" (×{row.ratio:.2f}{spread})"
     return f"{row.accepted_length:.2f}{interval}{ratio}"
