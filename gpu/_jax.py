@@ -210,6 +210,7 @@ def step(rule: str, target: Array, draft: Array, tokens: Array, uniforms: Array,
         raise ValueError("rule: optimal makes its cut on the host; call it outside of jax.jit and jax.vmap")
     with jax.enable_x64(True):  # many tokens may share a bin: float32 would not do for its sum
         masses, present, sums = _look(target, draft, tokens, temperature)
+    sums = sums.astype(jnp.result_type(float))  # 64 bits may be unknown out here
     decision, ratio = choose(*masses, present, uniforms)
     index = jnp.asarray(decision.accepted_index)
     drawn = _draw(target, draft, index == tokens.shape[-1], jnp.asarray(ratio), uniforms[:, -1:], temperature)

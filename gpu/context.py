@@ -10,18 +10,20 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from resispec_gpu import verify_logits
-from resispec_gpu.benchmark import RULES, Work
 from resispec_gpu.cases import candidates
-from resispec_gpu.timing import CLOCKS, best_seconds, machine
+from resispec_gpu.rules import RULES
+from resispec_gpu.timing import CLOCKS, Work, best_seconds, machine
 from resispec_ref import law_from_logits, uniforms_needed
 from resispec_ref._terminal import print_table
 from resispec_ref.language_model import LanguageModel, without_layers
 
+TARGET = "target, forward pass"
 TEXT = "The old lighthouse keeper climbed the stairs, lit the lamp, and looked out over the sea. "
 
 
@@ -39,7 +41,7 @@ def works(name: str, dtype: str, K: int, positions: int) -> dict[str, Work]:
     q = law_from_logits(draft.double().cpu().numpy())
     x = torch.as_tensor(candidates(q, K, rng, distinct=True), device=device)
     found: dict[str, Work] = {
-        "target, forward pass": _forward(model, tokens[:64], K + 1),
+        TARGET: _forward(model, tokens[:64], K + 1),
         "draft (4 layers skipped), forward pass": _forward(model, tokens[:64], 1, skipped=range(14, 18)),
     }
     for rule in RULES:
@@ -73,24 +75,37 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--candidates", type=int, default=4)
     parser.add_argument("--positions", type=int, default=1, help="positions verified in one step (default 1)")
     parser.add_argument("--clock", choices=tuple(CLOCKS), default="wall")
+    parser.add_argument("--threads", type=int, help="threads of Torch (default: its own choice)")
     parser.add_argument("--runs", type=int, default=9)
+    parser.add_argument("--from", dest="recorded", metavar="FILE", help="show what --json printed; measure nothing")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args(arguments)
     try:
-        found = works(args.model, args.dtype, args.candidates, args.positions)
+        found = json.loads(Path(args.recorded).read_text(encoding="utf-8")) if args.recorded else _measured(args)
     except (ValueError, OSError, ModuleNotFoundError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    where = machine() | {"clock": args.clock}
-    seconds = best_seconds(found, runs=args.runs, clock=args.clock)
-    unit = seconds["target, forward pass"]
     if args.json:
-        print(json.dumps({"machine": where, "share": {k: v / unit for k, v in seconds.items()}}))
+        print(json.dumps(found))
         return 0
-    print(", ".join(f"{key} {value}" for key, value in where.items()))
+    about = found["machine"] | {name: found[name] for name in ("model", "dtype", "candidates", "positions")}
+    print(", ".join(f"{key} {value}" for key, value in about.items() if value is not None))
+    seconds = found["seconds"]
+    unit = seconds[TARGET]
     columns = ("what", "share of the target's pass", "ms")
     print_table(columns, [(k, f"{v / unit:.1%}", f"{v * 1e3:.2f}") for k, v in seconds.items()], right=columns[1:])
     return 0
+
+
+def _measured(args: argparse.Namespace) -> dict[str, Any]:
+    import torch
+
+    if args.threads:
+        torch.set_num_threads(args.threads)
+    found = works(args.model, args.dtype, args.candidates, args.positions)
+    where = machine("cuda" if torch.cuda.is_available() else "cpu") | {"clock": args.clock, "threads": args.threads}
+    about = {name: getattr(args, name) for name in ("model", "dtype", "candidates", "positions")}
+    return {"machine": where, **about, "seconds": best_seconds(found, runs=args.runs, clock=args.clock)}
 
 
 if __name__ == "__main__":

@@ -6,12 +6,11 @@ Random numbers are made beforehand for all. vLLM's kernels work on the CPU; Flas
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-Work = Callable[[], Any]
+from resispec_gpu.timing import Work
 
 
 class Step(NamedTuple):
@@ -42,10 +41,10 @@ def transformers_loop(step: Step) -> Work:
     from transformers.generation.utils import _speculative_sampling
 
     p, q = (x.log()[:, None] for x in step[:2])
-    p = torch.cat([p, p], dim=1)
+    rows = list(zip(step.token.split(1), q.split(1), torch.cat([p, p], dim=1).split(1), strict=True))
 
     def run() -> Any:
-        return [_speculative_sampling(x, g, 1, f) for x, g, f in zip(step.token, q.split(1), p.split(1), strict=True)]
+        return [_speculative_sampling(x, g, 1, f) for x, g, f in rows]
 
     return run
 

@@ -42,6 +42,7 @@ def test_torch_is_the_reference(rule, storage):
         ("real", 16, 4096, 8),
         ("flat", 16, 2048, 2),
         ("random", 4, 100, 0),
+        ("adversarial", 1, 262_144, 2),
     ):
         result = validate.check("torch", rule, kind, storage, batch, vocab, candidates)
         assert result.passed, validate.line(result)
@@ -49,7 +50,12 @@ def test_torch_is_the_reference(rule, storage):
 
 @pytest.mark.parametrize(
     ("rule", "storage"),
-    [("resispec", "logits"), ("recursive-rejection", "bfloat16"), *((rule, "float32") for rule in batched.RULES)],
+    [
+        ("resispec", "logits"),
+        ("resispec", "float16"),
+        ("recursive-rejection", "bfloat16"),
+        *((rule, "float32") for rule in batched.RULES),
+    ],
 )
 def test_jax_is_the_reference(rule, storage):
     for kind in cases.KINDS:
@@ -62,7 +68,9 @@ def test_jax_without_64_bits_is_the_reference(rule):
     """As JAX is by default; with thousands of tokens in one bin of the ratio."""
     with jax.enable_x64(False):
         result = validate.check("jax", rule, "adversarial", "float32", 12, 100_000, 3)
+        found = batched.verify(rule, *on("jax", *problem(rule)))
     assert result.passed, validate.line(result)
+    assert found.token.dtype == np.int32
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
