@@ -82,6 +82,13 @@ def quotient(x: Array, y: Array) -> Array:
     return x / y
 
 
+def capped_quotient(x: Array, y: Array, most: Array) -> Array:
+    """`min(x / y, most)` for `x, y ≥ 0`, and `most` where `y` is 0, without the overflow of a quotient by tiny `y`."""
+    xp = array_namespace(x, y, most)
+    below = x < most * y
+    return xp.where(below, xp.minimum(quotient(x, xp.where(below, y, y * 0 + 1)), most), most)
+
+
 def power(x: Array, n: int) -> Array:
     """`x` to the power `n ≥ 0` by multiplication: libraries round their own powers differently."""
     product = x * 0 + 1

@@ -9,6 +9,8 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from resispec_ref._arrays import Array, divide, is_rational, prefix_sum, prefix_sum_from_zero, take, total
+from resispec_ref._convert import is_traced
+from resispec_ref._quadrature import trapezoid_step
 from resispec_ref.candidate_sets import distinct_sets
 from resispec_ref.distributions import scalar
 from resispec_ref.several_drafts import PerCandidate, per_candidate_bound
@@ -18,10 +20,11 @@ if TYPE_CHECKING:
     from resispec_ref.verifiers import Verifier
 
 _CERTAIN = 36.0  # a clock of rate q rang by t with probability 1 − e^{−36}, below rounding, once q t exceeds this
+_GONE = 740.0  # e^{−740} is 0 beside anything
 _MOST = 19  # candidates without replacement, so that what follows holds
 _ENOUGH = 700.0  # of clocks of this total `q t`, each at most 36, fewer than 19 rang with probability e^{18·36 − 700}
-_STEP = 0.25  # the trapezoid rule in log t errs by some e^{−2π (π/2) / step}, 1e-17; exact in binary, so evenly spaced
-_RANGE = (-40.0, 100.0)  # of log t: up to the last clock of a draft whose smallest mass is 1e-43
+_ERROR = 1e-13  # of the quadrature
+_LAST = 100.0  # log t, where it is not known how late the last clock is: one of mass 1e-43 rings by then
 
 
 def optimal_acceptance(target: Any, draft: Any, *, candidates: int, replacement: bool = True) -> Array:
@@ -106,27 +109,38 @@ def _inside_by_sets(q: Array, K: int) -> Array:
     return prefix_sum(xp.concat(ending, axis=-1))
 
 
-def escape_by_race(q: Array, K: int, step: float = _STEP) -> Array:
+def escape_by_race(q: Array, K: int, error: float = _ERROR) -> Array:
     """`1 − Q(H)` for every prefix: `∫ q(H^c) e^{−q(H^c) t} P(fewer than K clocks of H rang by t) dt`.
 
     With odds `o = e^{q t} − 1` the probability of exactly `k` rings is `e^{−q(H) t} e_k(o)`, and the elementary
     symmetric polynomials of all prefixes come from running sums of positive terms, so nothing cancels.
     """
     xp = array_namespace(q)
-    zero = q[..., :1] * 0
+    zero, step = q[..., :1] * 0, trapezoid_step(K, error)
     outside = xp.flip(prefix_sum_from_zero(xp.flip(q, axis=-1)), axis=-1)
     escape = outside * 0
-    for log_t in np.arange(*_RANGE, step).tolist():
-        t = math.exp(log_t)
-        certain = q * t > _CERTAIN
-        rate, rung = xp.where(certain, q * 0, q * t), prefix_sum_from_zero(xp.astype(certain, q.dtype))
-        rates = prefix_sum_from_zero(rate)
+    first, last = math.ceil(math.log(error)) - 3, _LAST
+    if not is_traced(q):  # later terms are 0: the least mass of all, if any, ends the sum for each row alike
+        least = float(xp.min(xp.where(q > 0, q, q * 0 + 1))) if math.prod(q.shape) else 1.0
+        last = math.log(_GONE) - math.log(least) + step
+    for log_t in np.arange(first, last, step).tolist():
+        rate, certain = _times(q, log_t, _CERTAIN)
+        leaving, _ = _times(outside, log_t, _GONE)
+        rung, rates = prefix_sum_from_zero(xp.astype(certain, q.dtype)), prefix_sum_from_zero(rate)
         counted = rates <= _ENOUGH  # beyond, K clocks rang, and the odds would overflow
         odds = xp.where(counted[..., 1:], xp.expm1(rate), q * 0)
-        none = xp.where(counted, xp.exp(-rates), q[..., :1] * 0)
+        none = xp.where(counted, xp.exp(-rates), zero)
         fewer, e = none * 0, none * 0 + 1
         for k in range(K):
             fewer = fewer + xp.where(rung + k < K, none * e, none * 0)
             e = xp.concat([zero, xp.cumulative_sum(odds * e[..., :-1], axis=-1)], axis=-1)
-        escape = escape + outside * t * xp.exp(-outside * t) * fewer
+        escape = escape + leaving * xp.exp(-leaving) * fewer
     return escape * step
+
+
+def _times(q: Array, log_t: float, most: float) -> tuple[Array, Array]:
+    """`q t`, and 0 where it exceeds `most`, with where that is; late times are beyond floats, but such products not."""
+    xp = array_namespace(q)
+    scale = 1.0 if log_t < _LAST else 2.0**1000
+    beyond = q > math.exp(math.log(most) - log_t)
+    return xp.where(beyond, q * 0, q) * scale * math.exp(log_t - math.log(scale)), beyond

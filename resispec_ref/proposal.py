@@ -12,6 +12,7 @@ from array_api_compat import array_namespace
 
 from resispec_ref._arrays import (
     Array,
+    capped_quotient,
     count_below,
     count_while,
     divide,
@@ -168,7 +169,7 @@ class _RatioTable:
     def __init__(self, p: Array, q: Array, candidates: int):
         xp = array_namespace(p, q)
         beyond = p * 0 + q * 0 + (candidates + 1)
-        ratio = xp.minimum(divide(p, q, beyond), beyond)
+        ratio = capped_quotient(p, q, beyond)
         order = xp.argsort(ratio, axis=-1, stable=True)
         self.ratio = take(ratio, order)
         self.P, self.Q = prefix_sum_from_zero(take(p, order)), prefix_sum_from_zero(take(q, order))

@@ -8,7 +8,8 @@ coefficient of
     Π_y (a_y + z g_y b_y),    a_y = e^{−q_y t},  b_y = 1 − a_y,  g_y = e^{−v_y r}.
 
 The few heaviest tokens enter one by one, without a subtraction; the others through power sums of `b/a` over groups of
-equal weight. Integrals are trapezoid sums in `log t` and `log r`, whose error falls as `e^{−π² / step}`.
+equal weight. Integrals are trapezoid sums in `log t` and `log r`, as fine as `trapezoid_step` says: `t` is the time of
+ring number `K` and needs the more nodes the larger `K` is, `r` that of a first ring.
 
 NumPy in float64, one position at a time. Source: section 6 of the mathematics, T12.
 """
@@ -23,8 +24,8 @@ import numpy as np
 
 HEAVY = 12
 """Tokens that enter one by one, beside as many as there are candidates."""
-LEAST_WEIGHT = 1e-4  # of the largest one in its class
-_CUT = 32.0  # what has probability e^{−32}, 1e-14, is left out
+LEAST_WEIGHT = 1e-7  # of the largest one in its class
+_CUT = 28.0  # what has probability e^{−28}, 1e-12, is left out
 
 
 class Nodes(NamedTuple):
@@ -76,6 +77,12 @@ class Race:
         return np.array(without_q), np.array(with_q)
 
 
+def levels(step: float) -> Nodes:
+    """Nodes in `r` over all levels at which a clock of the weights that are allowed can ring first."""
+    log_r = np.arange(-_CUT, math.log(_CUT / LEAST_WEIGHT) + step, step)
+    return Nodes(np.exp(log_r), np.exp(log_r) * step)
+
+
 class Picked(NamedTuple):
     """The law of the pick by group, and what gives it token by token within the light groups."""
 
@@ -86,10 +93,8 @@ class Picked(NamedTuple):
     """`(K, times, light groups)`: the factor of `q o^j`."""
 
 
-def picked_law(race: Race, v: np.ndarray, t: Nodes, step: float, sums: tuple[np.ndarray, np.ndarray]) -> Picked:
+def picked_law(race: Race, v: np.ndarray, t: Nodes, r: Nodes, sums: tuple[np.ndarray, np.ndarray]) -> Picked:
     """The law of the pick for weights `v`, `(groups,)`: among the higher class where it is present, else the other."""
-    level = np.arange(-_CUT, math.log(_CUT / LEAST_WEIGHT) + step, step)
-    r = Nodes(np.exp(level), np.exp(level) * step)
     high = _class_law(race, np.where(race.upper, v, 0), np.ones(len(v), dtype=bool), t, r, sums)
     low = _class_law(race, np.where(race.upper, 0, v), ~race.upper, t, r, sums)
     return Picked(*(a + b for a, b in zip(high, low, strict=True)))

@@ -24,9 +24,12 @@ from typing import Any
 
 import numpy as np
 
+from resispec_ref._arrays import capped_quotient
 from resispec_ref._convert import objects
 
 _STEP, _CUT = 0.25, 36.0  # the rule errs by about e^{−π² / step}; e^{−36} is below rounding
+_FIRST = -46.0  # of log t: e^{−46} is early beside every clock, as ratios are kept within
+_MOST = 1e15  # so that a token of the draft that the target wants more often is as good as certain to be emitted
 
 Exponentials = dict[Any, Any]
 """`Σ c e^{−λ t}` as `{λ: c}`."""
@@ -35,13 +38,12 @@ Exponentials = dict[Any, Any]
 class _Pieces:
     """The tokens of the draft in ascending order of ratio, `φ` at each, and `Q` after it."""
 
-    def __init__(self, p: np.ndarray, q: np.ndarray):
-        drawn = [x for x in range(len(q)) if q[x] > 0]
-        self.order = sorted(drawn, key=lambda x: p[x] / q[x])
+    def __init__(self, p: np.ndarray, q: np.ndarray, ratio: np.ndarray):
+        self.order = sorted((x for x in range(len(q)) if q[x] > 0), key=ratio.__getitem__)
         self.place = {x: k for k, x in enumerate(self.order)}
         self.phi, self.Q, P, Q = [], [], p[0] * 0, q[0] * 0
         for x in self.order:
-            self.phi.append(max(p[x] / q[x] * Q - P, P * 0))
+            self.phi.append(max(ratio[x] * Q - P, P * 0))
             P, Q = P + p[x], Q + q[x]
             self.Q.append(Q)
 
@@ -68,7 +70,8 @@ class ExactCoupling(Coupling):
 
     def __init__(self, p: np.ndarray, q: np.ndarray, candidates: int):
         super().__init__()
-        self.p, self.q, self.K, self.pieces = p, q, candidates, _Pieces(p, q)
+        ratio = objects([a / b if b > 0 else a * 0 for a, b in zip(p, q, strict=True)], p.shape)
+        self.p, self.q, self.K, self.pieces = p, q, candidates, _Pieces(p, q, ratio)
         tail: Exponentials = {}
         self.G: dict[int, Exponentials] = {x: {} for x in range(len(q)) if not q[x] > 0}
         for k in reversed(range(len(self.pieces.order))):
@@ -106,8 +109,9 @@ class FloatCoupling(Coupling):
 
     def __init__(self, p: np.ndarray, q: np.ndarray, candidates: int):
         super().__init__()
-        pieces = _Pieces(p, q)
-        log_t = np.arange(-_CUT, math.log(_CUT), _STEP)
+        self.ratio = np.where(q > 0, capped_quotient(p, q, p * 0 + _MOST), np.inf)
+        pieces = _Pieces(p, q, self.ratio)
+        log_t = np.arange(_FIRST, math.log(_CUT), _STEP)
         t = np.exp(log_t)
         self.p, self.K = p, candidates
         self.weight = np.exp(-candidates * t) * t * _STEP
@@ -115,9 +119,7 @@ class FloatCoupling(Coupling):
         steps = (e - np.concatenate([e[:, 1:], e[:, :1] * 0], axis=-1)) / np.array(pieces.Q)
         self.G, self.own = np.zeros((2, len(t), len(p)))
         self.G[:, pieces.order] = np.cumsum(steps[:, ::-1], axis=-1)[:, ::-1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            self.ratio = p / q
-            self.own[:, pieces.order] = e * self.ratio[pieces.order]
+        self.own[:, pieces.order] = e * self.ratio[pieces.order]
 
     def _law(self, looked: tuple[int, ...]) -> np.ndarray:
         G = self.G[:, list(looked)]

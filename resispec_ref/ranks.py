@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from resispec_ref._arrays import capped_quotient
 from resispec_ref._convert import objects
 from resispec_ref.shadow import shadow_cut
 
@@ -131,10 +132,12 @@ def winner_law(P: np.ndarray, Q: np.ndarray, candidates: int) -> tuple[np.ndarra
     D /= D[-1]
     H = int(np.argmin(C - D**candidates))
     inside, rest = D[H] ** candidates, D[-1] - D[:-1]
+    most = np.float64(candidates)  # no part of the winner's law is above K times the draft's
     some = D[1 : H + 1] > 0
-    lam = np.min(((inside - C[H] + C[1 : H + 1])[some] / D[1 : H + 1][some]), initial=np.inf)
+    lacking, left = (np.maximum(x, 0) for x in (inside - C[H] + C[1 : H + 1], 1 - inside - (C[H:-1] - C[H])))
+    lam = np.min(capped_quotient(lacking[some], D[1 : H + 1][some], most), initial=np.inf)
     some = rest[H:] > 0
-    mu = np.max(((1 - inside - (C[H:-1] - C[H]))[some] / rest[H:][some]), initial=0)
+    mu = np.max(capped_quotient(left[some], rest[H:][some], most), initial=0)
     low = int(np.searchsorted(P[:H] >= lam * Q[:H], True)) if H else 0
     high = H + int(np.searchsorted(P[H:] > mu * Q[H:], True))
     s = np.concatenate([lam * Q[:low], P[low:high], mu * Q[high:]]) if low else np.append(P[:high], mu * Q[high:])

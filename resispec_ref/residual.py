@@ -12,6 +12,7 @@ from array_api_compat import array_namespace
 
 from resispec_ref._arrays import (
     Array,
+    capped_quotient,
     divide,
     is_rational,
     one_hot,
@@ -116,7 +117,7 @@ def published(p: Array, q: Array, token: Array, spread: Spread, budget: Budget) 
     at = one_hot(token, p.shape[-1])
     Z = positive_part(take(q - p, token[..., None]))
     if budget == "equation-13":
-        Z = xp.maximum(Z, xp.min(divide(p, q, q * 0 + 1), axis=-1, keepdims=True))
+        Z = xp.maximum(Z, xp.min(capped_quotient(p, q, q * 0 + 1), axis=-1, keepdims=True))
     open_p, open_q = xp.where(at, p * 0, p), xp.where(at, q * 0, q)
     Z = xp.minimum(Z, total(open_p))
     r = xp.minimum(open_q * (Z if spread == "proportional" else water_level(open_p, open_q, Z)), open_p)
@@ -131,12 +132,15 @@ def water_level(p: Array, q: Array, budget: Array) -> Array:
     their solutions; the pieces come from sorting by `p / q`.
     """
     xp = array_namespace(p, q)
-    ratio = divide(p, q, q * 0)
+    most = (total(q) * 0 + 2) ** 900  # fills every token that floats can hold
+    ratio = xp.where(q > 0, capped_quotient(p, q, most), q * 0)
     order = xp.argsort(ratio, axis=-1, stable=True)
     filled = prefix_sum_from_zero(take(xp.where(q > 0, p, p * 0), order))[..., :-1]
     open_q = take(q, order)
     rising = total(q) - prefix_sum_from_zero(open_q)[..., :-1]
-    solutions = divide(budget - filled, xp.where(open_q > 0, rising, rising * 0), rising * 0)
+    solutions = xp.where(
+        (open_q > 0) & (rising > 0), capped_quotient(positive_part(budget - filled), rising, most), rising * 0
+    )
     return xp.max(solutions, axis=-1, keepdims=True)
 
 

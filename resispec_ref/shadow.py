@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from resispec_ref._arrays import capped_quotient
+
 _ROUNDING = 1e-15  # of a mass between two ranks: where the search for a window's place ends
 _SEARCHES = 60
 _DEPTH = 4  # jumps below a window that are looked at first
@@ -89,7 +91,7 @@ class _Window:
         """The place where the window's mass, which grows with it, is `M`: Newton's method inside a bracket."""
         low, high = self.low, np.maximum(self.highest, self.low)
         K, taken = self.K, self.shift[:, -1:]
-        density = np.divide(M, K * self.Q, out=np.zeros_like(M), where=self.Q > 0)
+        density = np.where(self.Q > 0, capped_quotient(M, K * self.Q, np.ones_like(M)), 0)
         a = np.clip(density ** (1 / max(K - 1, 1)) - taken - self.Q / 2, low, high)
         for _ in range(_SEARCHES):
             excess = self.mass(a)[0] - M
@@ -99,7 +101,7 @@ class _Window:
                 break
             bottom = a + np.max(np.where(self.begin <= a, self.shift, 0), axis=-1, keepdims=True)
             slope = K * ((a + self.Q + taken) ** (K - 1) - bottom ** (K - 1))
-            newton = a - np.divide(excess, slope, out=np.full_like(a, np.inf), where=slope > 0)
+            newton = a - np.divide(excess, slope, out=np.full_like(a, np.inf), where=np.abs(excess) < slope)
             inside = (newton > low) & (newton < high)
             a = np.where(searching, np.where(inside, newton, (low + high) / 2), a)
         return a

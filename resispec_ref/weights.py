@@ -16,20 +16,17 @@ from typing import NamedTuple
 import numpy as np
 
 from resispec_ref._convert import objects
+from resispec_ref._quadrature import trapezoid_step
 from resispec_ref.bounds import escape_by_race
 from resispec_ref.candidate_sets import count_sets, distinct_sets
-from resispec_ref.race import HEAVY, LEAST_WEIGHT, Race, picked_law, token_law
+from resispec_ref.race import HEAVY, LEAST_WEIGHT, Nodes, Race, levels, picked_law, token_law
 
 MAX_SETS = 600
 """Sets of candidates up to which float laws are enumerated."""
 
 _ROUNDS, _LATE_ROUNDS, _RATE, _LEAST = 40, 300, 0.7, 1e-100
-_RACE_ROUNDS, _BOUND, _COARSE, _FINE = (
-    10,
-    1.0,
-    0.9,
-    0.3,
-)  # rounds; quadrature steps for H, in the rounds, and after them
+_RACE_ROUNDS = 10
+_ROUGH, _FINE = 1e-2, 1e-11  # errors of the quadratures in the rounds, and of the law of the pick after them
 _GROUPS = 40  # of light tokens, in each class
 _TIE = 10  # digits in which ratios are compared, so that rounding orders no equal ones
 
@@ -115,7 +112,7 @@ def _law(considered: np.ndarray, chance: np.ndarray, v: np.ndarray) -> np.ndarra
 def _by_race(p: np.ndarray, q: np.ndarray, candidates: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """One position in floats: weights by group, fitted with few nodes, and the law of the pick with many."""
     order = np.argsort(ratio_order(p[None], q[None])[0])
-    escape = escape_by_race(q[order][None], candidates, step=_BOUND)[0]
+    escape = escape_by_race(q[order][None], candidates, error=_ROUGH)[0]
     H = int(np.argmin(np.concatenate([[0], np.cumsum(p[order])]) + escape))
     upper = np.zeros(len(q), dtype=bool)
     upper[order[H:]] = True
@@ -125,16 +122,20 @@ def _by_race(p: np.ndarray, q: np.ndarray, candidates: int) -> tuple[np.ndarray,
     wanted = np.add.reduceat(p[tokens], first)
     level = race.upper.astype(np.int64)
     v = _rescaled(wanted / np.add.reduceat(q[tokens], first), level, LEAST_WEIGHT)
-    t = race.times(_COARSE)
+    t, r = _nodes(race, _ROUGH)
     sums = race.sums(t.at)
     for _ in range(_RACE_ROUNDS):
-        s = picked_law(race, v, t, _COARSE, sums).groups
+        s = picked_law(race, v, t, r, sums).groups
         v = _rescaled(v * _ratio(wanted, s) ** _RATE, level, LEAST_WEIGHT)
-    t = race.times(_FINE)
-    s = token_law(race, picked_law(race, v, t, _FINE, race.sums(t.at)), t)
+    t, r = _nodes(race, _FINE)
+    s = token_law(race, picked_law(race, v, t, r, race.sums(t.at)), t)
     weight, law = np.full(len(q), LEAST_WEIGHT), np.zeros(len(q))
     weight[tokens], law[tokens] = v[group_of], s
     return weight, upper.astype(np.int64), law / law.sum()
+
+
+def _nodes(race: Race, error: float) -> tuple[Nodes, Nodes]:
+    return race.times(trapezoid_step(race.candidates, error)), levels(trapezoid_step(1, error))
 
 
 def _grouped(

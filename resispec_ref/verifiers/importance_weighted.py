@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from array_api_compat import array_namespace
 
-from resispec_ref._arrays import Array, divide, is_rational, total
+from resispec_ref._arrays import Array, capped_quotient, is_rational, total
 from resispec_ref.verifiers._base import State
 from resispec_ref.verifiers._weighted import WeightedSelection
 
 _RANGE = 2**10  # weights are kept within this of 1, so that every candidate has one
+_MOST = 100  # a larger power of the largest weight would be beyond floats
 _MULTISETS = 400  # of the other candidates: up to so many, they are enumerated
 _STEP, _CUT = 0.3, 34.0  # trapezoid rule in log r, which errs by e^{−π²/step}; e^{−34} is below rounding
 
@@ -28,7 +29,7 @@ class ImportanceWeighted(WeightedSelection):
     is `s = q`, with a large power the strict priority of the largest ratio. Small vocabularies: the other candidates
     are enumerated, rationally; large ones, in floats: `s = K q v ∫ e^{−v r} (Σ q e^{−v r})^{K−1} dr`.
 
-    Options: `power`, the `n`, 0 or more.
+    Options: `power`, the `n`, 0 to 100.
 
     Source: Khisti et al. 2025 (arXiv 2410.18234), the canonical decomposition. Theorem: `weights_exact`
     (proofs/optimal.v).
@@ -42,8 +43,8 @@ class ImportanceWeighted(WeightedSelection):
     power: int = 1
 
     def __post_init__(self) -> None:
-        if self.power < 0 or self.power != int(self.power):
-            raise ValueError(f"power: {self.power} is not a power of the ratio; give an integer, 0 or more")
+        if not 0 <= self.power <= _MOST or self.power != int(self.power):
+            raise ValueError(f"power: {self.power} is not a power of the ratio; give an integer from 0 to {_MOST}")
 
     def start(self, p: Array, q: Array, candidates: int) -> State:
         p, q = p + q * 0, q + p * 0
@@ -51,7 +52,8 @@ class ImportanceWeighted(WeightedSelection):
             return State(p, q)
         xp = array_namespace(p, q)
         one = p * 0 + 1
-        v = xp.minimum(xp.maximum(divide(p, q, one) ** self.power, one / _RANGE), one * _RANGE)
+        ratio = xp.where(q > 0, capped_quotient(p, q, one * _RANGE), one)
+        v = xp.minimum(xp.maximum(ratio**self.power, one / _RANGE), one * _RANGE)
         others = math.comb(p.shape[-1] + candidates - 2, candidates - 1)
         law = _by_multisets if is_rational(q) or others <= _MULTISETS else _by_quadrature
         s = law(q, v, candidates)

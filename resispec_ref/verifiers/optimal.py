@@ -47,7 +47,7 @@ class Optimal(Selection):
             raise ValueError(f"groups: {self.groups} sets tell no ratios apart; give an integer, 4 or more, or None")
 
     def start(self, p: Array, q: Array, candidates: int) -> State:
-        p, q = p + q * 0, q + p * 0
+        p, q = array_namespace(p, q).broadcast_arrays(p, q)
         if candidates == 0:
             return State(p, q)
         rows_p, rows_q = rows_on_host(self.name, p, q)

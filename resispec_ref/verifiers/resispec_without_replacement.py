@@ -79,10 +79,11 @@ class ResiSpecWithoutReplacement(Verifier):
         closed = xp.where(at, p * 0, closed) + alpha.pop() * draws[-1].law_after
         open_laws = [p, *(draw.law_after for draw in draws)]
         target = sum((a * law for a, law in zip(alpha, open_laws, strict=False)), start=closed)
-        scale = divide(q_x * 0 + 1, total(target), q_x * 0)
+        whole = total(target)  # a quotient at a time: its reciprocal may be beyond floats
         rest = xp.where(at, q * 0, state.proposal)
         proposal = normalise(rest, otherwise=rest)
-        look = _look(q, proposal, draws, [a * scale for a in alpha], closed * scale)
+        alpha = [divide(a, whole, a * 0) for a in alpha]
+        look = _look(q, proposal, draws, alpha, divide(closed, whole, closed * 0))
         memory = (p, q, W, *look, xp.where(at, count, position), count + 1)
         return State(normalise(target, otherwise=state.target), proposal, memory)
 

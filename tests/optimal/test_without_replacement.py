@@ -13,6 +13,7 @@ from strategies import one_in, pairs, problems
 
 import resispec_ref as rs
 from resispec_ref import race, weights
+from resispec_ref._quadrature import trapezoid_step
 from resispec_ref.candidate_sets import distinct_sets
 
 
@@ -102,7 +103,7 @@ def test_the_race_is_the_enumeration(effort):
             wanted[among] += chance * v[among] / v[among].sum()
         found = race.Race(q, np.arange(vocab), min(K + 2, vocab - 1), upper, K)
         t = found.times(0.2)
-        law = race.token_law(found, race.picked_law(found, v, t, 0.2, found.sums(t.at)), t)
+        law = race.token_law(found, race.picked_law(found, v, t, race.levels(0.2), found.sums(t.at)), t)
         np.testing.assert_allclose(law, wanted, rtol=0, atol=1e-12)
 
 
@@ -112,16 +113,28 @@ def recorded():
     return tuple(rs.law_from_logits(x[8::32]) for x in (pairs.target_logits, pairs.draft_logits))
 
 
-@pytest.mark.parametrize("K", [2, 4])
+@pytest.mark.parametrize("K", [2, 4, 7])
 def test_near_the_bound_and_accurate_at_full_width(recorded, K, monkeypatch):
     """At least 99% of the bound on average, and the same law, to 1e-10, with twice the nodes."""
-    p, q = recorded
+    p, q = (x[:: max(1, K // 2)] for x in recorded)
     found = rs.get_verifier("optimal-without-replacement").start(p, q, K).proposal
     bound = rs.optimal_acceptance(p, q, candidates=K, replacement=False)
     assert np.minimum(p, found).sum(axis=-1).mean() >= 0.99 * bound.mean()
-    monkeypatch.setattr(weights, "_FINE", weights._FINE / 2)
+
+    def finer(rings, error):
+        return trapezoid_step(rings, error) / (2 if error == weights._FINE else 1)
+
+    monkeypatch.setattr(weights, "trapezoid_step", finer)
     again = rs.get_verifier("optimal-without-replacement").start(p, q, K).proposal
     np.testing.assert_allclose(found, again, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("K", [2, 4, 7])
+def test_a_draft_that_knows_one_token_well(K):
+    """Candidates beyond the first are all but never right; they cost no more than the least weights do."""
+    p, q = (np.concatenate([[1 - rest], np.full(999, rest / 999)]) for rest in (1e-9, 1e-6))
+    rate = rs.emitted_law("optimal-without-replacement", p, q, candidates=K).acceptance_rate
+    assert rate >= 1 - 1e-9 - K * race.LEAST_WEIGHT
 
 
 def test_virtual_draws_pay_on_recorded_pairs(recorded):
