@@ -20,7 +20,7 @@ def ngram_table(temperature: float) -> Markdown:
 def recorded_rows() -> list[Row]:
     """What was recorded of the language model and its drafts."""
     files = sorted(RECORDED.glob("decode-*.json"))
-    rows = [Row(**row) for file in files for row in json.loads(file.read_text())]
+    rows = [Row(**{"bias_half_width": 0.0, **row}) for file in files for row in json.loads(file.read_text())]
     return [r for r in rows if r.models.startswith("without")]
 
 
@@ -37,9 +37,9 @@ def table(rows: Iterable[Row], caption: str) -> Markdown:
         lines.append(f"| **draft: {draft}** |" + " |" * (len(trees) + 1))
         for rule in dict.fromkeys(r.rule for r in found):
             cells = {r.tree: r for r in found if (r.models, r.rule) == (draft, rule)}
-            biases = [r.bias for r in cells.values() if r.bias is not None]
+            biases = [r for r in cells.values() if r.bias is not None]
             exact = next(iter(cells.values())).exact
-            bias = "0" if exact else f"{min(biases):.2f} to {max(biases):.2f}" if biases else ""
+            bias = "0" if exact else _range(biases)
             texts = " | ".join(cell(cells.get(tree)) for tree in trees)
             lines.append(f"| `{rule}` | {texts} | {bias if exact else f'**{bias}**'} |")
     return Markdown("\n".join(lines))
@@ -52,3 +52,12 @@ def cell(row: Row | None) -> str:
     spread = f" ± {row.ratio_half_width:.2f}" if row.ratio_half_width else ""
     ratio = "" if row.ratio is None else f" (×{row.ratio:.2f}{spread})"
     return f"{row.accepted_length:.2f}{interval}{ratio}"
+
+
+def _range(rows: list[Row]) -> str:
+    """The least and the greatest bias over the trees, with the widest of their intervals."""
+    if not rows:
+        return ""
+    least, greatest = (f"{bias:.2f}" for bias in (min(r.bias for r in rows), max(r.bias for r in rows)))
+    spread = max(r.bias_half_width for r in rows)
+    return least + (f" to {greatest}" if greatest != least else "") + (f" ± {spread:.2f}" if spread else "")

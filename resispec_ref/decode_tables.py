@@ -118,11 +118,16 @@ def _print_rows(rows: Sequence[Row]) -> None:
                 "exact" if r.exact else "biased",
                 "-" if r.accepted_length is None else with_interval(r.accepted_length, r.half_width),
                 "-" if r.ratio is None else with_interval(r.ratio, r.ratio_half_width),
-                "-"
-                if r.bias is None
-                else decimal_text(r.bias) + (f" (noise {r.bias_noise:.3f})" if r.bias_noise else ""),
+                _bias(r),
             ]
             for r in rows
         ],
         right=columns[5:],
     )
+
+
+def _bias(r: Row) -> str:
+    if r.bias is None:
+        return "-"
+    interval = "" if r.exact or not r.bias_half_width else f" ± {r.bias_half_width:.3f}"
+    return decimal_text(r.bias) + interval + (f" (noise {r.bias_noise:.3f})" if r.bias_noise else "")

@@ -37,7 +37,7 @@ _WANTED = (
     "optimal",
 )
 _GROUPED = 256  # ratios of the optimal rule at a full vocabulary: a fraction of the time, 99.99% of the bound
-_BIAS_POSITIONS, _BIAS_PATHS = 16, 32  # of a path-dependent rule that is not exact
+_BIAS_POSITIONS, _BIAS_PATHS = 144, 32  # about so many positions of a path-dependent rule that is not exact
 _GROUPS = 8  # of characters, in the n-grams: few enough to enumerate five candidates
 
 
@@ -61,6 +61,8 @@ class Row:
     """Of its 95% interval: both lengths are of the same texts, so it is the narrower one to compare rules by."""
     bias: float | None
     """Total variation of the emitted law from the target, averaged over positions; None where it was not computed."""
+    bias_half_width: float
+    """Of its 95% interval over texts; 0 where it is exact."""
     bias_noise: float
     """What sampled paths may have added to it."""
 
@@ -139,11 +141,15 @@ def model_rows(
                 mean, half = mean_over_texts(lengths)
                 sums = [float(each.sum()) for each in lengths]
                 base = sums if name == BASELINE else base
-                bias, noise = float(np.mean(np.concatenate(biases))), 0.0
-                if rule.path_dependent:
-                    bias, noise = (0.0, 0.0) if rule.exact else _estimated_bias(rule, pairs, K, rng)
+                noise = 0.0
+                if rule.path_dependent and not rule.exact:
+                    biases, noise = _estimated_biases(rule, pairs, K, rng)
+                # exact rules that depend on the path are so by theorem: one sampled path shows no law
+                bias, bias_half = (0.0, 0.0) if rule.path_dependent and rule.exact else mean_over_texts(biases)
                 ratio, ratio_half = ratio_over_texts(sums, base) if base else (None, 0.0)
-                yield Row(draft, temperature, tree, name, rule.exact, mean, half, ratio, ratio_half, bias, noise)
+                yield Row(
+                    draft, temperature, tree, name, rule.exact, mean, half, ratio, ratio_half, bias, bias_half, noise
+                )
 
 
 def character_models(text: str) -> tuple[NGram, dict[str, NGram], np.ndarray]:
@@ -193,7 +199,7 @@ def ngram_rows(
                     bias = float(np.sum(states * tv(M + np.stack([law.extra for law in laws]), p)))
                 base = mean if name == BASELINE else base
                 ratio = mean / base if mean is not None and base else None
-                yield Row(draft, temperature, tree, name, rule.exact, mean, 0.0, ratio, 0.0, bias, 0.0)
+                yield Row(draft, temperature, tree, name, rule.exact, mean, 0.0, ratio, 0.0, bias, 0.0, 0.0)
                 progress()
 
 
@@ -204,14 +210,18 @@ def _check_bound(rule: str, rate: np.ndarray, bound: np.ndarray) -> None:
         raise ArithmeticError(f"{rule} accepts {excess:.1e} more than the bound at some node: it cannot be exact")
 
 
-def _estimated_bias(
+def _estimated_biases(
     rule: Verifier, pairs: Sequence[tuple[Text, np.ndarray]], K: int, rng: np.random.Generator
-) -> tuple[float, float]:
-    """Mean total variation at a few positions spread over the texts, and what the sampling may have added."""
-    p, q = (np.concatenate(laws) for laws in zip(*((text.target, q) for text, q in pairs), strict=True))
-    chosen = np.linspace(0, len(p) - 1, min(_BIAS_POSITIONS, len(p))).astype(int)
-    each = [estimated_law(rule, p[i], q[i], candidates=K, paths=_BIAS_PATHS, rng=rng) for i in chosen]
-    return float(np.mean([e.total_variation for e in each])), float(np.mean([e.total_variation_noise for e in each]))
+) -> tuple[list[np.ndarray], float]:
+    """Total variation at a few positions spread over each text, and what the sampling may have added to their mean."""
+    found, noise = [], []
+    for text, q in pairs:
+        count = min(len(q), -(-_BIAS_POSITIONS // len(pairs)))
+        chosen = np.linspace(0, len(q) - 1, count).astype(int)
+        each = [estimated_law(rule, text.target[i], q[i], candidates=K, paths=_BIAS_PATHS, rng=rng) for i in chosen]
+        found.append(np.array([float(e.total_variation) for e in each]))
+        noise += [float(e.total_variation_noise) for e in each]
+    return found, float(np.mean(noise))
 
 
 def _tempered(law: Array, temperature: float) -> Array:
