@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from resispec_ref._arrays import capped_quotient
+from resispec_ref._arrays import capped_quotient, power
 from resispec_ref._convert import objects
 from resispec_ref.shadow import shadow_cut
 
@@ -130,8 +130,9 @@ def winner_law(P: np.ndarray, Q: np.ndarray, candidates: int) -> tuple[np.ndarra
     """
     C, D = (np.concatenate([[0.0], np.cumsum(x)]) for x in (P, Q))
     D /= D[-1]
-    H = int(np.argmin(C - D**candidates))
-    inside, rest = D[H] ** candidates, D[-1] - D[:-1]
+    inside = power(D, candidates)
+    H = int(np.argmin(C - inside))
+    inside, rest = inside[H], D[-1] - D[:-1]
     most = np.float64(candidates)  # no part of the winner's law is above K times the draft's
     some = D[1 : H + 1] > 0
     lacking, left = (np.maximum(x, 0) for x in (inside - C[H] + C[1 : H + 1], 1 - inside - (C[H:-1] - C[H])))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from resispec_ref._arrays import capped_quotient
+from resispec_ref._arrays import capped_quotient, power
 
 _ROUNDING = 1e-15  # of a mass between two ranks: where the search for a window's place ends
 _SEARCHES = 60
@@ -81,7 +81,7 @@ class _Window:
         """The mass of the window at the place `a`, with the pieces it consists of: their starts and sizes."""
         ends = np.clip(self.edges, a, a + self.Q)
         start, end = ends[:, :-1] + self.shift, ends[:, 1:] + self.shift
-        return np.sum(end**self.K - start**self.K, axis=-1, keepdims=True), start, end - start
+        return np.sum(power(end, self.K) - power(start, self.K), axis=-1, keepdims=True), start, end - start
 
     def is_above(self, M: np.ndarray) -> np.ndarray:
         """Whether even the lowest place over these jumps is too high for a window of the mass `M`."""
@@ -90,6 +90,8 @@ class _Window:
     def place(self, M: np.ndarray) -> np.ndarray:
         """The place where the window's mass, which grows with it, is `M`: Newton's method inside a bracket."""
         low, high = self.low, np.maximum(self.highest, self.low)
+        high = np.where(self.mass(low)[0] > M + _ROUNDING, low, high)  # out of reach: the nearest place
+        low = np.where(self.mass(high)[0] < M - _ROUNDING, high, low)
         K, taken = self.K, self.shift[:, -1:]
         density = np.where(self.Q > 0, capped_quotient(M, K * self.Q, np.ones_like(M)), 0)
         a = np.clip(density ** (1 / max(K - 1, 1)) - taken - self.Q / 2, low, high)
@@ -100,7 +102,7 @@ class _Window:
             if not searching.any():
                 break
             bottom = a + np.max(np.where(self.begin <= a, self.shift, 0), axis=-1, keepdims=True)
-            slope = K * ((a + self.Q + taken) ** (K - 1) - bottom ** (K - 1))
+            slope = K * (power(a + self.Q + taken, K - 1) - power(bottom, K - 1))
             newton = a - np.divide(excess, slope, out=np.full_like(a, np.inf), where=np.abs(excess) < slope)
             inside = (newton > low) & (newton < high)
             a = np.where(searching, np.where(inside, newton, (low + high) / 2), a)

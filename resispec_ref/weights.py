@@ -24,9 +24,12 @@ from resispec_ref.race import HEAVY, LEAST_WEIGHT, Nodes, Race, levels, picked_l
 MAX_SETS = 600
 """Sets of candidates up to which float laws are enumerated."""
 
-_ROUNDS, _LATE_ROUNDS, _RATE, _LEAST = 40, 300, 0.7, 1e-100
+_ROUNDS, _LATE_ROUNDS, _RATE, _LEAST = 40, 1000, 0.7, 1e-100
+_SETTLED = 1e-6  # relative corrections of this size end the rounds of a row
 _RACE_ROUNDS = 10
-_ROUGH, _FINE = 1e-2, 1e-11  # errors of the quadratures in the rounds, and of the law of the pick after them
+_ROUGH, _CLASSES = 1e-2, 1e-5  # errors of the quadratures in the rounds, and of those for the classes
+LAW_ERROR = 1e-11
+"""Error of the quadrature for the law of the pick."""
 _GROUPS = 40  # of light tokens, in each class
 _TIE = 10  # digits in which ratios are compared, so that rounding orders no equal ones
 
@@ -63,11 +66,15 @@ def weights_of_sets(p: np.ndarray, sets: list[tuple[int, ...]], chance: np.ndarr
     considered = _considered(_members(sets, p.shape[-1]), level)
     # what is wanted more often than it can be picked at all would gain for ever, and drown the others' order
     beyond_reach = target >= np.sum(weight[..., None] * considered, axis=-2)
-    v = np.maximum(target, _LEAST)
+    v, settled = np.maximum(target, _LEAST), np.zeros((len(target), 1), dtype=bool)
     for i in range(_ROUNDS + _LATE_ROUNDS):
         ratio = np.where(beyond_reach, 1, _ratio(target, _law(considered, weight, v)))
         if i >= _ROUNDS:
             ratio = _one_sided(ratio, level) ** 2
+            settled |= np.max(np.abs(ratio - 1), axis=-1, keepdims=True) <= _SETTLED
+            if settled.all():
+                break
+            ratio = np.where(settled, 1, ratio)
         v = _rescaled(v * ratio**_RATE, level, _LEAST)
     if p.dtype == object:
         number = type(p[0, 0])
@@ -112,7 +119,7 @@ def _law(considered: np.ndarray, chance: np.ndarray, v: np.ndarray) -> np.ndarra
 def _by_race(p: np.ndarray, q: np.ndarray, candidates: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """One position in floats: weights by group, fitted with few nodes, and the law of the pick with many."""
     order = np.argsort(ratio_order(p[None], q[None])[0])
-    escape = escape_by_race(q[order][None], candidates, error=_ROUGH)[0]
+    escape = escape_by_race(q[order][None], candidates, error=_CLASSES)[0]
     H = int(np.argmin(np.concatenate([[0], np.cumsum(p[order])]) + escape))
     upper = np.zeros(len(q), dtype=bool)
     upper[order[H:]] = True
@@ -127,7 +134,7 @@ def _by_race(p: np.ndarray, q: np.ndarray, candidates: int) -> tuple[np.ndarray,
     for _ in range(_RACE_ROUNDS):
         s = picked_law(race, v, t, r, sums).groups
         v = _rescaled(v * _ratio(wanted, s) ** _RATE, level, LEAST_WEIGHT)
-    t, r = _nodes(race, _FINE)
+    t, r = _nodes(race, LAW_ERROR)
     s = token_law(race, picked_law(race, v, t, r, race.sums(t.at)), t)
     weight, law = np.full(len(q), LEAST_WEIGHT), np.zeros(len(q))
     weight[tokens], law[tokens] = v[group_of], s

@@ -35,9 +35,12 @@ def test_the_bound_is_attained_on_random_pairs(effort):
 
 @pytest.fixture(scope="module")
 def recorded():
-    """Some of the recorded positions, in full width."""
+    """Some of the recorded positions, in full width, half of them at temperature 0.6."""
     pairs = rs.load_pairs()
-    return tuple(rs.law_from_logits(x[::16]) for x in (pairs.target_logits, pairs.draft_logits))
+    return tuple(
+        np.concatenate([rs.law_from_logits(x[s::32], temperature=T) for s, T in ((0, 1), (16, 0.6))])
+        for x in (pairs.target_logits, pairs.draft_logits)
+    )
 
 
 @pytest.mark.parametrize("K", [2, 8])
