@@ -24,9 +24,9 @@ def plot(main: list[Timing], swept: list[Timing], where: dict[str, Any], path: s
     from matplotlib.figure import Figure
 
     height = 0.3 * len(bars_of(main)) + 0.8
-    figure = Figure(figsize=(12, height + 0.8 + 3.6 * bool(swept)), layout="constrained")
+    figure = Figure(figsize=(12, height + 0.8 + 4.6 * bool(swept)), layout="constrained")
     FigureCanvasAgg(figure)
-    grid = figure.add_gridspec(1 + bool(swept), 2, height_ratios=(height, *[3.6] * bool(swept)))
+    grid = figure.add_gridspec(1 + bool(swept), 2, height_ratios=(height, *[4.6] * bool(swept)))
     draw_ratios(figure.add_subplot(grid[0, :]), main)
     if swept:
         for i, size in enumerate(("batch", "vocab")):
@@ -56,7 +56,7 @@ def draw_ratios(axes: Any, main: list[Timing], colours: Mapping[str, str] = COLO
     axes.set_xlim(0.2, 3 * max(t.ratio for t in bars))
     t = bars[0]
     axes.set_xlabel(
-        f"time over one {UNIT} pass in the same library (batch {t.batch}, vocabulary {t.vocab:,}, K = {t.candidates})"
+        f"time over one {UNIT} pass in the same library\nbatch {t.batch}, vocabulary {t.vocab:,}, K = {t.candidates}"
     )
     axes.grid(axis="y", visible=False)
     axes.spines[["top", "right"]].set_visible(False)
@@ -81,6 +81,8 @@ def draw_growth(axes: Any, swept: list[Timing], size: str, colours: Mapping[str,
     if fixed is not None:
         other = f"vocabulary {fixed.vocab:,}" if size == "batch" else f"batch {fixed.batch}"
         axes.set_xlabel(f"{'batch' if size == 'batch' else 'vocabulary'} ({other}, K = {fixed.candidates})")
+        axes.set_xticks(x, [f"{n:,}" for n in x])
+        axes.minorticks_off()
     axes.set_ylabel("milliseconds")
-    axes.legend(fontsize=6.5, frameon=False)
+    axes.legend(fontsize=7, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.17))
     axes.spines[["top", "right"]].set_visible(False)
