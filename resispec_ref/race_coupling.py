@@ -56,13 +56,17 @@ class Coupling(ABC):
 
     def law(self, looked: Sequence[int]) -> np.ndarray:
         """Of the emitted token given these candidates, in any order: `(vocab,)`."""
-        key = tuple(sorted(looked))
-        if key not in self.found:
-            self.found[key] = self._law(key)
-        return self.found[key]
+        return self.laws([looked])[0]
+
+    def laws(self, looked: Sequence[Sequence[int]]) -> list[np.ndarray]:
+        """Those of several lists of as many candidates."""
+        keys = [tuple(sorted(xs)) for xs in looked]
+        new = list(dict.fromkeys(key for key in keys if key not in self.found))
+        self.found |= zip(new, self._laws(new), strict=True)
+        return [self.found[key] for key in keys]
 
     @abstractmethod
-    def _law(self, looked: tuple[int, ...]) -> np.ndarray: ...
+    def _laws(self, looked: list[tuple[int, ...]]) -> list[np.ndarray]: ...
 
 
 class ExactCoupling(Coupling):
@@ -80,6 +84,9 @@ class ExactCoupling(Coupling):
             if k + 1 < len(phi):
                 tail = _sum(tail, {phi[k + 1]: -1 / Q})
             self.G[self.pieces.order[k]] = tail
+
+    def _laws(self, looked: list[tuple[int, ...]]) -> list[np.ndarray]:
+        return [self._law(xs) for xs in looked]
 
     def _law(self, looked: tuple[int, ...]) -> np.ndarray:
         p, q, K = self.p, self.q, self.K
@@ -121,13 +128,20 @@ class FloatCoupling(Coupling):
         self.G[:, pieces.order] = np.cumsum(steps[:, ::-1], axis=-1)[:, ::-1]
         self.own[:, pieces.order] = e * self.ratio[pieces.order]
 
-    def _law(self, looked: tuple[int, ...]) -> np.ndarray:
-        G = self.G[:, list(looked)]
-        law = self.p * (self.weight @ np.prod(G, axis=-1)) * (self.K - len(looked))
-        for j, z in enumerate(looked):
-            rest = self.weight * np.prod(np.delete(G, j, axis=-1), axis=-1)
+    def _laws(self, looked: list[tuple[int, ...]]) -> list[np.ndarray]:
+        rests = [
+            self.weight * np.prod(np.delete(self.G[:, list(xs)], j, axis=-1), axis=-1)
+            for xs in looked
+            for j in range(len(xs))
+        ]
+        behind = iter(np.array(rests) @ self.G) if rests else iter(())  # one product for all: that is what takes time
+        return [self._law(xs, [(next(rest), next(behind)) for _ in xs]) for rest in [iter(rests)] for xs in looked]
+
+    def _law(self, looked: tuple[int, ...], parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+        law = self.p * (self.weight @ np.prod(self.G[:, list(looked)], axis=-1)) * (self.K - len(looked))
+        for z, (rest, behind) in zip(looked, parts, strict=True):
             higher = self.ratio > self.ratio[z]
-            law += np.where(higher, self.p * (rest @ G[:, j] - rest @ self.G), 0)
+            law += np.where(higher, self.p * (behind[z] - behind), 0)
             law[z] += rest @ self.own[:, z]
         law = np.maximum(law, 0)
         return law / law.sum()

@@ -64,13 +64,14 @@ class GumbelListCoupling(Verifier):
 
 def _laws(p: np.ndarray, q: np.ndarray, looked: np.ndarray) -> np.ndarray:
     """Row by row, with the tables of a position used for all rows of it that follow each other."""
-    found = []
+    found = list[np.ndarray]()
+    waiting = list[list[int]]()
     same = np.all((p[1:] == p[:-1]) & (q[1:] == q[:-1]), axis=-1).tolist()
     tables = ExactCoupling if p.dtype == object else FloatCoupling
     coupling = tables(p[0], q[0], looked.shape[-1])
     for a, b, xs, known in zip(p, q, looked.tolist(), [True, *same], strict=True):
         if not known:
-            coupling = tables(a, b, len(xs))
-        possible = [x for x in xs if x >= 0 and b[x] > 0]  # others come with probability 0
-        found.append(coupling.law(possible))
-    return np.stack(found)
+            found += coupling.laws(waiting)
+            coupling, waiting = tables(a, b, len(xs)), []
+        waiting.append([x for x in xs if x >= 0 and b[x] > 0])  # others come with probability 0
+    return np.stack(found + coupling.laws(waiting))
