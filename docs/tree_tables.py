@@ -20,7 +20,7 @@ def ngram_table(temperature: float) -> Markdown:
 def recorded_rows() -> list[Row]:
     """What was recorded of the language model and its drafts."""
     files = sorted(RECORDED.glob("decode-*.json"))
-    rows = [Row(**{"bias_half_width": 0.0, **row}) for file in files for row in json.loads(file.read_text())]
+    rows = [Row(**row) for file in files for row in json.loads(file.read_text())]
     return [r for r in rows if r.models.startswith("without")]
 
 
