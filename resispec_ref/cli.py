@@ -35,8 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2
     except (ValueError, OSError, ImportError) as error:
-        named = isinstance(error, OSError) and error.filename and error.strerror
-        print(f"resispec: error: {f'{error.filename}: {error.strerror}' if named else error}", file=sys.stderr)
+        if isinstance(error, OSError) and error.filename:
+            error = OSError(f"{error.filename}: {error.strerror}")
+        print(f"resispec: error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
