@@ -20,7 +20,7 @@ def trapezoid_step(rings: int, error: float) -> float:
     which grows with `k`.
 
     >>> trapezoid_step(1, 1e-13), trapezoid_step(8, 1e-13)
-    (0.296875, 0.203125)
+    (0.296875, 0.1875)
     """
     steps = 3 * _UNIT
     while steps > 1 and _error(rings, steps / _UNIT) > error:

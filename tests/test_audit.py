@@ -18,8 +18,6 @@ from resispec_ref.verifiers.recursive_rejection import RecursiveRejection
 from resispec_ref.verifiers.resispec import ResiSpec
 from resispec_ref.verifiers.resispec_published import ResiSpecPublished
 
-pytestmark = pytest.mark.xdist_group("audit")  # by one worker: the audit is made once
-
 README = Path(__file__).parent.parent / "README.md"
 
 

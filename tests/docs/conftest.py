@@ -24,7 +24,6 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.docs)
-            item.add_marker(pytest.mark.xdist_group("docs"))  # by one worker: the site is built once
 
 
 @pytest.fixture(scope="session")
