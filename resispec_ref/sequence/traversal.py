@@ -86,7 +86,7 @@ def verify_traversal(
         for child, candidate in zip(tree.children(node), offered, strict=True):
             if candidate == ABSENT:
                 break
-            b = rule.accepted(state)[candidate] / state.proposal[candidate]
+            b = min(rule.accepted(state)[candidate] / state.proposal[candidate], 1)  # m ≤ q, up to rounding
             found = attempt(child, total(p) * 0 + b, int(candidate))
             if found is not None:
                 return (int(candidate), *found[0]), (child, *found[1])
@@ -94,7 +94,7 @@ def verify_traversal(
         extra = int(draw(state.target, noise))
         return None if extra == p.shape[-1] else ((extra,), ())
 
-    found = attempt(ROOT, total(check_pair(target_rows[0], target_rows[0])[0]), ABSENT)
+    found = attempt(ROOT, total(check_pair(target_rows[0], target_rows[0])[0]) * 0 + 1, ABSENT)
     if found is None:
         raise ArithmeticError("the root gave back, which has probability 0")
     return Emission(*found)
@@ -139,7 +139,7 @@ def traversal_law(
             for x, chance in enumerate(state.proposal.tolist()):
                 passed = 0
                 if chance > 0 and m[x] > 0:
-                    for (tokens, accepted), mass in attempt(children[i], (*emitted, x), m[x] / chance).items():
+                    for (tokens, accepted), mass in attempt(children[i], (*emitted, x), min(m[x] / chance, 1)).items():
                         key = ((x, *tokens), accepted + 1)
                         found[key] = found.get(key, 0) + reached * chance * mass
                         passed += chance * mass

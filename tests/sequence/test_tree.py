@@ -293,6 +293,21 @@ def test_traversals_of_deterministic_siblings(intervals):
     assert completed(law, target, 3) == joint_law(target, 3)
 
 
+def test_weights_of_a_traversal_stay_below_one():
+    """Rounding lets a rule accept a shade more than was proposed, and rows sum to a shade more than 1: no mass of `⊥`
+    may become negative, which the rule's own checks would trip over (warnings are errors here)."""
+    rng, tree, rule, above = np.random.default_rng(0), complete_tree((2, 1)), get_verifier("resispec"), 0
+    for _ in range(200):
+        p, q = rng.dirichlet(np.ones(3), size=2)
+        state = rule.start(p, q, 2)
+        above += bool(np.any(rule.accepted(state) > state.proposal))
+        rows = [np.stack([law] * (len(tree) + 1)) for law in (p, q)]
+        x = draft_tree(NGram(q), tree, rng.random(len(tree)), siblings="independent")
+        found = verify_traversal(rule, *rows, tree, x, rng.random(len(tree) + 1))
+        assert len(found.tokens) == found.accepted + 1
+    assert above > 20
+
+
 def test_exhausted_siblings_are_absent():
     point = NGram(as_objects([F(1, 2), F(1, 2), F(0)]))
     x = draft_tree(point, complete_tree((3,)), np.zeros(3), siblings="distinct")
