@@ -51,7 +51,7 @@ def _at_least(what: str, found: Any, limit: float) -> Finding:
     return Finding(what, float(found), limit, bool(found >= limit))
 
 
-def findings(every: int = 8) -> Iterator[Finding]:
+def findings(every: int = 4) -> Iterator[Finding]:
     """All of them; where quadratures are slow, on one recorded position of `every`."""
     yield from _optimal_on_random_pairs()
     yield from _optimal_on_recorded_pairs()

@@ -9,6 +9,7 @@ from array_api_compat import array_namespace
 
 from resispec_ref._arrays import Array, divide, index_range, normalise, one_hot, positive_part, take, total
 from resispec_ref.proposal import schedule_total
+from resispec_ref.residual import floor
 from resispec_ref.verifiers._base import State, Verifier
 
 
@@ -31,8 +32,10 @@ class ResiSpecWithoutReplacement(Verifier):
     where `μ_i` is `α_i` and what repetitions, rejected, lead to `i` draws. The last draw may land on a candidate, which
     counts.
 
-    Options: `extra`, the virtual draws beyond one a candidate, `T = K + extra`. None is best on recorded pairs; a
-    longer horizon pays where few tokens hold almost all of the draft.
+    Where one token holds more than 4/5 of the draft, most virtual draws only repeat it, and recursive rejection of the
+    distinct candidates is better: it is what the rule does there. The choice depends on `q` alone, so it is exact too.
+
+    Options: `extra`, the virtual draws beyond one a candidate, `T = K + extra`. None is best on recorded pairs.
 
     Source: section 4 of the mathematics, "without replacement". Theorem: `resispec_exact` (proofs/resispec.v).
     """
@@ -59,13 +62,15 @@ class ResiSpecWithoutReplacement(Verifier):
         draws = _virtual_draws(p, q, W, T)
         position = index_range(p.shape[-1], p) * 0 + candidates + xp.astype(p < 0, xp.int64)
         alpha = [W * 0 + 1] + [W * 0] * (T - 1)
-        return State(p, q, (p, q, W, *_look(q, q, draws, alpha, p * 0), position, position[..., :1] * 0))
+        memory = (p, q, W, *_look(q, q, draws, alpha, p * 0), position, position[..., :1] * 0)
+        return State(p, q, (*memory, 5 * xp.max(q, axis=-1, keepdims=True) > 4))
 
     def accepted(self, state: State) -> Array:
-        return state.memory[3]
+        xp = array_namespace(state.target)
+        return xp.where(state.memory[8], xp.minimum(state.target, state.proposal), state.memory[3])
 
     def reject(self, state: State, token: Array) -> State:
-        p, q, W, _, closed, reached, position, count = state.memory
+        p, q, W, _, closed, reached, position, count, concentrated = state.memory
         xp = array_namespace(p)
         T = reached.shape[-1]
         draws = _virtual_draws(p, q, W, T)
@@ -84,7 +89,8 @@ class ResiSpecWithoutReplacement(Verifier):
         proposal = normalise(rest, otherwise=rest)
         alpha = [divide(a, whole, a * 0) for a in alpha]
         look = _look(q, proposal, draws, alpha, divide(closed, whole, closed * 0))
-        memory = (p, q, W, *look, xp.where(at, count, position), count + 1)
+        memory = (p, q, W, *look, xp.where(at, count, position), count + 1, concentrated)
+        target = xp.where(concentrated, floor(state.target, state.proposal), target)
         return State(normalise(target, otherwise=state.target), proposal, memory)
 
     def matched(self, state: State) -> Array:
