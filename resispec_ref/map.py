@@ -185,7 +185,14 @@ def _map_row(r: RuleMeasurement) -> list[str]:
 def _print_depth(curves: Sequence[Depth]) -> None:
     numbers = [str(K + 1) for K in range(len(curves[0].acceptance_rate))]
     print("acceptance rate by number of candidates")
-    print_table(["rule", *numbers], [[c.rule, *(f"{v:.3f}" for v in c.acceptance_rate)] for c in curves])
+    names = {c.rule: c.rule + (" *" if c.sampled else "") for c in curves}
+    print_table(["rule", *numbers], [[names[c.rule], *(f"{v:.3f}" for v in c.acceptance_rate)] for c in curves])
     print("\nacceptance of candidate i where those before it were rejected, of as many candidates as there are columns")
-    decays = [[c.rule, *(f"{v:.3f}" for v in c.decay)] for c in curves if c.decay is not None]
+    decays = [[names[c.rule], *(f"{v:.3f}" for v in c.decay)] for c in curves if c.decay is not None]
     print_table(["rule", *numbers], decays)
+    errors = [error for c in curves if c.sampled for error in c.acceptance_rate_error]
+    if errors:
+        print(
+            "\n* the state after a rejection depends on the rejected token: estimated from sampled paths, acceptance\n"
+            f"rates with standard errors up to {max(errors):.4f}. All others are computed exactly."
+        )

@@ -52,13 +52,15 @@ def plot_depth(curves: Sequence[Depth], path: str | Path) -> None:
     for i, c in enumerate(curves):
         style = "-" if c.exact else ":"
         numbers = range(1, len(c.acceptance_rate) + 1)
-        (line,) = rates.plot(numbers, c.acceptance_rate, style, marker=".", color=colours(i % 20), label=c.rule)
+        (line,) = rates.plot(
+            numbers, c.acceptance_rate, style, marker=".", color=colours(i % 20), label=c.rule + " *" * c.sampled
+        )
         if c.decay is not None:
             decays.plot(numbers, c.decay, style, marker=".", color=line.get_color(), label=c.rule)
     for i, bound in enumerate(sorted({tuple(c.bound) for c in curves})):
         label = None if i else "bounds"
         rates.plot(range(1, len(bound) + 1), bound, "--", color=_INK, linewidth=1, label=label)
-    rates.set_xlabel("candidates")
+    rates.set_xlabel("candidates" + "    (* estimated from sampled paths)" * any(c.sampled for c in curves))
     rates.set_ylabel("acceptance rate")
     decays.set_xlabel(f"candidate, of {len(curves[0].bound)}")
     decays.set_ylabel("accepted, where those before were rejected")
