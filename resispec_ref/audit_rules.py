@@ -78,7 +78,7 @@ def audit_rule(rule: Verifier, measured: RuleMeasurement, *, seed: int = 0, case
     tried = [case for case in drawn if case.candidates in allowed]
     faults = search(biased, tried)
     rng = np.random.default_rng([seed, 1])
-    climbs = [climb(score, rng, vocab=V, candidates=K) for V, K in _CLIMBS if K in allowed]
+    climbs = [climb(score, rng, vocab=V, candidates=K, flat=_ROUNDING) for V, K in _CLIMBS if K in allowed]
     suspects = [case for worst, case in climbs if worst > _ROUNDING and biased(case)]
     tried, found = tried + suspects, faults + suspects
     smallest = min((shrink(biased, case) for case in found[:3]), key=size, default=None)

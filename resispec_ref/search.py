@@ -92,11 +92,19 @@ def shrink(fault: Fault, case: Case, *, tries: int = 4000) -> Case:
 
 
 def climb(
-    score: Score, rng: np.random.Generator, *, vocab: int, candidates: int, chains: int = 64, rounds: int = 60
+    score: Score,
+    rng: np.random.Generator,
+    *,
+    vocab: int,
+    candidates: int,
+    flat: float = 0.0,
+    chains: int = 64,
+    rounds: int = 60,
 ) -> tuple[float, Case]:
     """The worst score that hill climbing meets, and its case: `chains` at once, each keeping a random change if better.
 
-    Laws are integers over their sum, so that the case is rational and the climb the same on every machine.
+    Where a sixth of the rounds has met nothing above `flat` there is no hill, and the climb ends. Laws are integers
+    over their sum, so that the case is rational and the climb the same on every machine.
     """
 
     def scores(a: np.ndarray) -> np.ndarray:
@@ -106,7 +114,9 @@ def climb(
     a = rng.integers(0, WEIGHTS + 1, (chains, 2, vocab))
     a[..., 0] += a.sum(-1) == 0
     best = scores(a)
-    for _ in range(rounds):
+    for done in range(rounds):
+        if 6 * done >= rounds and best.max() <= flat:
+            break
         change = rng.choice(np.array([-16, -4, -1, 1, 4, 16, 64]), a.shape) * (rng.random(a.shape) < 1 / vocab)
         b = np.maximum(np.where(rng.random(a.shape) < 0.1 / vocab, 0, a) + change, 0)
         b[..., 0] += b.sum(-1) == 0
