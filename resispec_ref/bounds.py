@@ -32,8 +32,8 @@ def optimal_acceptance(target: Any, draft: Any, *, candidates: int, replacement:
 
     `Q(H)` is the probability that all `K` candidates lie in `H`; the best `H` is a prefix of the tokens sorted by
     `p/q` ascending. Independent candidates: `Q(H) = q(H)^K`. Without replacement: rational laws by enumeration of sets,
-    exactly; floats by quadrature over a race of exponential clocks, `O(vocab K)` a node, to about 1e-12. Under `jax.jit`,
-    which shows no values, that needs draft masses above 1e-43; elsewhere they may be as small as floats are.
+    exactly; floats by quadrature over a race of exponential clocks, `O(vocab K)` a node, to about 1e-12. Under
+    `jax.jit`, which shows no values, that needs draft masses above 1e-43; else they may be as small as floats are.
 
     Args:
         target: `(..., vocab)` law `p`.
