@@ -197,7 +197,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = (
         "examples:\n"
-        "  resispec record smollm2 --skip-layers 14-17 -o pairs.npz\n"
+        "  resispec record smollm2                     its own layers 14-17 skipped as the draft\n"
         "  resispec record ./target-folder --draft ./draft-folder --text book.txt --positions 1000\n"
         "  resispec record big.gguf --draft small.gguf --full\n\n"
         "A row keeps the most probable tokens of both models; laws are renormalised on them, and the file states the\n"
@@ -210,7 +210,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--skip-layers",
         metavar="LAYERS",
-        help="instead of --draft: the target without these layers, counted from 0, both ends included (14-17)",
+        help="instead: the target without these, counted from 0, both ends included; default for smollm2: 14-17",
     )
     parser.add_argument("-o", "--output", default="pairs.npz", metavar="FILE", help="default: %(default)s")
     parser.add_argument(
@@ -228,34 +228,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """``resispec record``: records, writes the file and prints what is in it. 0, or 2 if it could not."""
+    """``resispec record``: records, writes the file and prints what is in it."""
     from rich.console import Console
     from rich.progress import Progress
 
+    if args.draft is not None and args.skip_layers is not None:
+        raise ValueError("--draft and --skip-layers: give one of them; the second is the target without these layers")
+    skip_layers = args.skip_layers
+    if args.draft is None and skip_layers is None:
+        if args.target != "smollm2":
+            raise ValueError(
+                "--draft: give a draft model, or --skip-layers 14-17 for a draft that is the target without its "
+                "layers 14 to 17"
+            )
+        skip_layers = "14-17"
     terminal = sys.stderr.isatty()
     if not terminal:
         os.environ.setdefault("TQDM_DISABLE", "1")  # the loaders' own bars; read when tqdm is first imported
-    try:
-        with Progress(console=Console(stderr=True), disable=not terminal, transient=True) as bar:
-            task = bar.add_task("recording", total=args.positions)
-            pairs = record(
-                args.target,
-                args.draft,
-                skip_layers=args.skip_layers,
-                text=args.text,
-                positions=args.positions,
-                width=args.width,
-                full=args.full,
-                temperature=args.temperature,
-                seed=args.seed,
-                device=args.device,
-                dtype=args.dtype,
-                progress=lambda done, wanted: bar.update(task, completed=done, total=wanted),
-            )
-        save_pairs(args.output, pairs)
-    except (ImportError, OSError, ValueError) as error:
-        print(f"resispec record: {error}", file=sys.stderr)
-        return 2
+    with Progress(console=Console(stderr=True), disable=not terminal, transient=True) as bar:
+        task = bar.add_task("recording", total=args.positions)
+        pairs = record(
+            args.target,
+            args.draft,
+            skip_layers=skip_layers,
+            text=args.text,
+            positions=args.positions,
+            width=args.width,
+            full=args.full,
+            temperature=args.temperature,
+            seed=args.seed,
+            device=args.device,
+            dtype=args.dtype,
+            progress=lambda done, wanted: bar.update(task, completed=done, total=wanted),
+        )
+    save_pairs(args.output, pairs)
     about, mass = pairs.metadata, pairs.metadata["mass_left_out"]
     print(f"{args.output}: {pairs.positions} positions, {pairs.width} of {about['vocabulary']} tokens a row")
     print(f"target: {about['target']} ({about['weights']['target']})")

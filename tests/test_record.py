@@ -13,6 +13,7 @@ import transformers
 
 from resispec_ref import language_model
 from resispec_ref import record as recording
+from resispec_ref.cli import main
 from resispec_ref.distributions import law_from_logits, overlap
 from resispec_ref.language_model import parse_layers
 from resispec_ref.pairs import load_pairs
@@ -342,9 +343,23 @@ def test_the_command_writes_a_file_and_says_what_is_in_it(target, tmp_path):
 
 def test_the_command_says_why_it_could_not(target, tmp_path, capsys):
     output = tmp_path / "out.npz"
-    assert command(target, "-o", str(output)) == 2
-    assert "resispec record: give either a draft model or skip_layers" in capsys.readouterr().err
+    for options, message in (
+        ([], "--draft: give a draft model, or --skip-layers 14-17 "),
+        (["--draft", "x", "--skip-layers", "1"], "--draft and --skip-layers: give one of them"),
+        (["--skip-layers", "9"], "skip_layers is '9'; the model has layers 0 to 3"),
+    ):
+        assert main(["record", str(target), "-o", str(output), *options]) == 2
+        assert f"resispec: error: {message}" in capsys.readouterr().err
     assert not output.exists()
+
+
+def test_the_built_in_model_has_a_default_draft(monkeypatch, tmp_path):
+    def stop(target, draft, *, skip_layers, **options):
+        raise ValueError(f"{target} {draft} {skip_layers}")
+
+    monkeypatch.setattr(recording, "record", stop)
+    with pytest.raises(ValueError, match=r"^smollm2 None 14-17$"):
+        command("smollm2", "-o", str(tmp_path / "out.npz"))
 
 
 def test_the_help_is_enough(capsys):
