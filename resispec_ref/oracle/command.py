@@ -15,29 +15,34 @@ from resispec_ref import parallel
 from resispec_ref._terminal import print_table, progress_bar
 from resispec_ref.oracle import audit
 from resispec_ref.oracle.convert import Dtype, Inputs, Library
+from resispec_ref.oracle.examples import example
 from resispec_ref.oracle.page import case_table
 from resispec_ref.oracle.report import Report
 from resispec_ref.oracle.subject import Draw, Kind
 
-EXAMPLE = '''\
-import numpy as np
+PROTOCOLS = """\
+needs the extra "oracle": pip install "resispec-ref[oracle]"
 
-def verify(target, draft, candidates, rng):
-    """One position: laws (V,), candidates (K,) drawn from draft, a NumPy generator -> the emitted token."""
-    for x in candidates:
-        if rng.random() * draft[x] < target[x]:
-            return x
-        residual = np.maximum(target - draft, 0)
-        target = residual / residual.sum()
-    return rng.choice(len(target), p=target)
-'''
+--kind names how your function is called; V tokens, K candidates, the laws are arrays of probabilities:
+  verifier  f(target, draft, candidates, rng) -> token
+            laws (V,), candidates (K,) drawn by the audit
+  sampler   f(target, draft, k, rng, n) -> tokens
+            draws its own k candidates, n times; tokens (n,)
+  chain     f(target, draft, drafted, rng) -> tokens
+            rows (K + 1, V) and (K, V) of both models along the drafted tokens (K,); 1 to K + 1 tokens
+  tree      f(target, draft, tokens, parents, rng) -> tokens
+            nodes (N,) and the numbers of their parents, -1 below the root; rows (N + 1, V), the root's first
+  law       f(target, draft) -> (m, R)
+            accepted mass (V,), residual (V,) or a row for each rejected token (V, V); checked exactly
+--example prints one of each."""
+
+
+_FORMATS = {".html": Report.to_html, ".md": Report.to_markdown, ".json": Report.to_json}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the audit of foreign code; the positional `implementation` is the caller's."""
-    group = parser.add_argument_group(
-        "an implementation of your own", 'needs the extra "oracle": pip install "resispec-ref[oracle]"'
-    )
+    group = parser.add_argument_group("an implementation of your own", PROTOCOLS)
     group.add_argument("--kind", choices=get_args(Kind), default="verifier", help="its protocol (default: verifier)")
     group.add_argument(
         "--candidates",
@@ -69,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--no-search", action="store_true", help="no search for the smallest counterexample")
     group.add_argument("--report", type=Path, metavar="FILE", help="write the report: .html, .md or .json")
     group.add_argument("--cases", action="store_true", help="print a table of the cases as well")
-    group.add_argument("--example", action="store_true", help="print an implementation to start from")
+    group.add_argument("--example", action="store_true", help="print an implementation of this kind to start from")
     for option, settings in (
         ("--seed", {"type": int, "default": 0, "help": "seed of the draws"}),
         ("--json", {"action": "store_true", "help": "print JSON"}),
@@ -81,8 +86,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Audit `args.implementation`; returns 0, 1 or 2: no fault found, fault found, could not run."""
     if args.example:
-        print(EXAMPLE, end="")
+        print(example(args.kind, args.library), end="")
         return 0
+    if args.report:
+        check_place(args.report)
     implementation = load(args.implementation, kind=args.kind)
     with parallel.chosen(args) as executor, progress_bar(f"auditing {args.implementation}") as bar:
         report = audit(
@@ -182,12 +189,21 @@ def _import_file(path: Path) -> ModuleType:
     return module
 
 
+def check_place(path: Path) -> None:
+    """Whether `write` can write there, which is asked before the audit.
+
+    Raises:
+        ValueError: a suffix that says no format, or no such folder.
+    """
+    if path.suffix not in _FORMATS:
+        raise ValueError(f"report: {path.name}; the suffix says what is written: {', '.join(_FORMATS)}")
+    if not path.parent.is_dir():
+        raise ValueError(f"report: there is no folder {path.parent}; make it, or name another")
+
+
 def write(report: Report, path: Path) -> None:
     """The report as the file's suffix says."""
-    make = {".html": report.to_html, ".md": report.to_markdown, ".json": report.to_json}
-    if path.suffix not in make:
-        raise ValueError(f"report: {path.name}; the suffix says what is written: {', '.join(make)}")
-    path.write_text(make[path.suffix]() + "\n", encoding="utf-8")
+    path.write_text(_FORMATS[path.suffix](report) + "\n", encoding="utf-8")
 
 
 def _print_cases(report: Report) -> None:

@@ -12,9 +12,10 @@ from mutants import positions, sound
 import resispec_ref as rs
 from resispec_ref.cli import main
 from resispec_ref.oracle import assert_exact, audit
-from resispec_ref.oracle.command import EXAMPLE, load
+from resispec_ref.oracle.command import load
 from resispec_ref.oracle.comparison import compare
 from resispec_ref.oracle.comparison import main as comparison
+from resispec_ref.oracle.examples import EXAMPLES
 
 pytest_plugins = ["pytester"]
 QUICK = ["--draws", "300", "--budget", "10"]
@@ -28,15 +29,12 @@ def verify(target, draft, candidates, rng):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "right.py").write_text(EXAMPLE)
+    (tmp_path / "right.py").write_text(EXAMPLES["verifier"])
     (tmp_path / "faulty.py").write_text(FAULTY)
     return tmp_path
 
 
-def test_example_is_ten_lines_and_passes(folder, capsys):
-    assert len(EXAMPLE.strip().splitlines()) <= 11
-    assert main(["audit", "--example"]) == 0
-    assert capsys.readouterr().out == EXAMPLE
+def test_what_is_right_passes(folder, capsys):
     assert main(["audit", "right.py:verify", *QUICK]) == 0
     out = capsys.readouterr().out
     assert "right.py:verify (verifier): NO FAULT FOUND" in out
@@ -87,9 +85,14 @@ def test_what_cannot_be_loaded(folder, capsys, place, message):
     assert message in capsys.readouterr().err
 
 
-def test_report_suffix(folder, capsys):
-    assert main(["audit", "right.py:verify", "--report", "r.pdf", *QUICK]) == 2
-    assert "suffix" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [("r.pdf", "report: r.pdf; the suffix says"), ("no/where/r.html", "report: there is no folder no/where; make it")],
+)
+def test_where_the_report_goes_is_checked_before_the_audit(folder, capsys, file, message):
+    (folder / "never.py").write_text("raise SystemExit('loaded')")
+    assert main(["audit", "never.py:verify", "--report", file]) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_a_subject_that_cannot_run_exits_with_2(folder, capsys):
