@@ -11,7 +11,7 @@ from array_api_compat import array_namespace, is_jax_array, is_torch_array
 from resispec_gpu.optimal import on_host
 from resispec_gpu.rules import RULES
 from resispec_ref import Verification, uniforms_needed
-from resispec_ref._arrays import Array, take
+from resispec_ref._arrays import Array, index_range, take
 from resispec_ref._convert import is_traced, refuse
 from resispec_ref.validation import check_tokens, sum_tolerance
 
@@ -97,10 +97,12 @@ def _verify(
     p, q = target[1], draft[1]
     shape = _check_shapes(rule, {target[0]: p, draft[0]: q, "tokens": tokens, "uniforms": uniforms})
     xp = array_namespace(p)
+    tokens = xp.astype(tokens, index_range(1, tokens).dtype)  # Torch takes no narrow index; the answer may not fit one
     if 0 in shape:
         none = xp.zeros(shape, dtype=tokens.dtype)
         return Verification(none, none)
-    p, q, tokens, uniforms = (xp.reshape(x, (-1, x.shape[-1])) for x in (p, q, tokens, uniforms))
+    rows = math.prod(shape)  # not -1, which no rows of 0 candidates would tell
+    p, q, tokens, uniforms = (xp.reshape(x, (rows, x.shape[-1])) for x in (p, q, tokens, uniforms))
     _check_candidates(q, draft[0], tokens, uniforms, rule, logits=temperature is not None)
     if is_torch_array(p):
         backend = importlib.import_module("resispec_gpu._torch")

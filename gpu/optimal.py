@@ -27,13 +27,15 @@ def choose(
     """Which candidate wins and is accepted, and the winner's ratio by bin, `(batch, bins)`; 0 where none is present.
 
     `P, Q` are masses by bin, `(batch, bins)`; `p, q` laws and `bins` bins of the candidates, `(batch, K)`; uniforms
-    `(batch, K + 2)`. With fewer candidates present the cut is another one.
+    `(batch, K + 2)`. With fewer candidates present the cut is another one. Rows that are no laws have no winner: the
+    caller refuses them.
     """
     P, Q, p, q, bins, present, u = map(on_host, (P, Q, p, q, bins, present, uniforms))
     K, looked = p.shape[-1], present.sum(-1)
     index, ratio = np.full(len(p), K), np.zeros_like(P)
-    for k in set(looked.tolist()) - {0}:
-        rows = np.flatnonzero(looked == k)
+    lawful = np.all((P >= 0) & (Q >= 0), axis=-1)
+    for k in set(looked[lawful].tolist()) - {0}:
+        rows = np.flatnonzero(lawful & (looked == k))
         state = _CUT.start(P[rows], Q[rows], k)
         winner = _CUT.pick(state, bins[rows, :k], u[rows, :k])
         ratio[rows] = np.divide(state.proposal, Q[rows], out=np.zeros_like(Q[rows]), where=Q[rows] > 0)

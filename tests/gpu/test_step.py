@@ -139,6 +139,30 @@ def test_shapes_and_inputs(rule, backend):
         assert np.array_equal(np.array(a.tolist()), b)
 
 
+@pytest.mark.parametrize("backend", ["torch", "jax"])
+def test_candidates_of_narrow_types(backend):
+    """The answer may be a token that the type of the candidates does not hold."""
+    p, q, x, u = problem()
+    p[:, :200], x = 0, np.tile([0, 100, -1], (len(x), 1))
+    p /= p.sum(-1, keepdims=True)
+    wide = batched.verify("resispec", *on(backend, p, q, x, u))
+    for narrow in (np.int8, np.int16, np.int32):
+        found = batched.verify("resispec", *on(backend, p, q, x.astype(narrow), u))
+        assert np.asarray(found.token).min() >= 200
+        assert np.array_equal(np.asarray(found.token), np.asarray(wide.token))
+
+
+@pytest.mark.parametrize("backend", ["torch", "jax"])
+@pytest.mark.parametrize("rule", batched.RULES)
+def test_no_candidates(rule, backend):
+    """A draw from the target, as the reference's."""
+    p, q, _, u = problem()
+    x, u = np.zeros((len(p), 0), int), u[:, : rs.uniforms_needed(rule, 0)]
+    found, expected = batched.verify(rule, *on(backend, p, q, x, u)), rs.verify(rule, p, q, x, u)
+    assert np.array_equal(np.asarray(found.token), expected.token)
+    assert not np.asarray(found.accepted_index).any()
+
+
 def test_jit_and_vmap():
     p, q, x, u = on("jax", *problem())
     plain = batched.verify("resispec", p, q, x, u)
@@ -172,6 +196,9 @@ def test_what_is_refused(backend):
     refused("target, row 1.* is negative|target, row 1: -", target=put(p, 1, 0, -0.25))
     refused("target, row 1: nan", target=put(p, 1, 0, np.nan))
     refused("draft, row 0: .* is the sum", draft=put(q, 0, 0, 0.9))
+    for name, law in (("target", p), ("draft", q)):
+        v = problem("optimal")[3]
+        refused(f"{name}, row 1: nan", rule="optimal", uniforms=v, **{name: put(law, 1, 7, np.nan)})
     refused("tokens, row 1, entry 0: 1537 is not a token id", tokens=put(x, 1, 0, 1537))
     refused("tokens, row 1, entry 2: 4 has probability 0 in draft", tokens=put(x, 1, 2, 4))
     refused("comes after an absent candidate", tokens=put(x, 0, 0, -1))
