@@ -1,4 +1,4 @@
-"""The small engines that the how-to pages audit: their text, and what the audit says of them."""
+"""The small engines that pages show and audit: what the audit says of them. The pages hold their text."""
 
 import contextlib
 import os
@@ -6,16 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from IPython.display import Code
-from IPython.display import display as show_cell
 from page import cli
 
 HERE = Path(__file__).parent / "engines_to_audit"
-
-
-def listing(name: str) -> None:
-    """The file, as Python."""
-    show_cell(Code(f"# {name}\n{(HERE / name).read_text()}", language="python"))
 
 
 def audited(name: str, options: str = "", exit_code: int = 1) -> None:

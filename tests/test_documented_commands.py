@@ -1,4 +1,5 @@
-"""Every `resispec` command that the README and the documentation show can be typed: the parser takes it."""
+"""What the README and the documentation show can be typed: the parser takes each `resispec` command, and a listing that
+names a file is that file."""
 
 import re
 import shlex
@@ -10,6 +11,8 @@ from resispec_ref.cli import _parser
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *(page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts)]
+ENGINES = ROOT / "docs" / "engines_to_audit"
+LISTING = re.compile(r"^```python\n# (\w+\.py)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```(?:console|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -40,3 +43,10 @@ def test_the_commands_are_found():
     assert list(commands_of(wrong)) == [["record", "--target", "a", "pairs.npz"], ["law"]]
     with pytest.raises(SystemExit):
         _parser(["record"]).parse_args(["record", "--target", "a", "pairs.npz"])
+
+
+def test_a_listing_is_the_file_that_is_run():
+    shown = [found for page in PAGES for found in LISTING.findall(page.read_text(encoding="utf-8"))]
+    assert {name for name, _ in shown} == {file.name for file in ENGINES.glob("*.py")}
+    for name, text in shown:
+        assert text == (ENGINES / name).read_text(encoding="utf-8"), name
