@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 
-from array_api_compat import array_namespace
+import numpy as np
 
-from resispec_ref._arrays import Array, divide, index_range, total
+from resispec_ref._arrays import Array, divide, total
 
 MAX_SETS = 50_000
 """Sets that are enumerated at most."""
@@ -22,12 +22,14 @@ def distinct_sets(q: Array, candidates: int) -> dict[tuple[int, ...], Array]:
     """`P(S)`, shape `(..., 1)`, of every set `S` that the first `K` draws without replacement from `q` can make.
 
     `P(S) = Σ_{x ∈ S} P(S ∖ x) q(x) / (1 − q(S ∖ x))`. A set smaller than `K` has mass only if it exhausts the draft.
-    Keys are ascending token ids. Source: section 1 of the mathematics.
+    Keys are ascending token ids; NumPy laws, `(..., vocab)`. Source: section 1 of the mathematics.
 
     Raises:
         ValueError: more than `MAX_SETS` sets.
     """
-    vocab, K = q.shape[-1], min(candidates, q.shape[-1])
+    tokens = np.flatnonzero(np.any(q > 0, axis=tuple(range(q.ndim - 1)))).tolist()  # no other is ever drawn
+    q = q[..., tokens]
+    vocab, K = len(tokens), min(candidates, len(tokens))
     if count_sets(vocab, K) > MAX_SETS:
         raise ValueError(
             f"draft: {vocab} tokens have too many sets of up to {K} candidates to enumerate; pass floats instead"
@@ -45,16 +47,11 @@ def distinct_sets(q: Array, candidates: int) -> dict[tuple[int, ...], Array]:
             last = [(S[:i] + S[i + 1 :], columns[x]) for i, x in enumerate(S)]
             grown[S] = sum((reached[T] * divide(q_x, left[T], q_x * 0) for T, q_x in last), start=whole * 0)
         reached = grown
-    return stopped | reached
+    return {tuple(tokens[i] for i in S): P for S, P in (stopped | reached).items()}
 
 
 def _without(q: Array, S: tuple[int, ...]) -> Array:
     """`q` off `S`; its sum is what is left, without a difference that rounding could turn into 0."""
     if not S:
         return q
-    xp = array_namespace(q)
-    index = index_range(q.shape[-1], q)
-    drawn = index == S[0]
-    for x in S[1:]:
-        drawn = drawn | (index == x)
-    return xp.where(drawn, q * 0, q)
+    return np.where(np.isin(np.arange(q.shape[-1]), S), q * 0, q)

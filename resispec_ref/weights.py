@@ -43,18 +43,36 @@ class Weights(NamedTuple):
 
 
 def weights_without_replacement(p: np.ndarray, q: np.ndarray, candidates: int) -> Weights:
-    """For `K` distinct candidates, laws `(rows, vocab)`: by enumeration of sets (rationals always), else by quadrature.
+    """For `K ≥ 1` distinct candidates, laws `(rows, vocab)`: by enumeration of sets (rationals always), else by
+    quadrature. Each row as if alone, and as if its draft's tokens were the vocabulary: no other is ever a candidate.
 
     Raises:
         ValueError: rational laws with too many sets of candidates to enumerate.
     """
-    few = count_sets(int(np.max(np.count_nonzero(q, axis=-1), initial=0)), candidates) <= MAX_SETS
-    if q.dtype == object or few:
-        sets = distinct_sets(q, candidates)
-        chance = np.concatenate(list(sets.values()), axis=-1)
-        return weights_of_sets(p, list(sets), chance, _levels(p, list(sets), chance, ratio_order(p, q)))
-    rows = [_by_race(a, b, candidates) for a, b in zip(p, q, strict=True)]
-    return Weights(*(np.stack(x) for x in zip(*rows, strict=True)))
+    found = Weights(q * 0 + 1, np.zeros(q.shape, dtype=np.int64), q * 0)
+    size = np.count_nonzero(q > 0, axis=-1)
+    support = np.argsort(q <= 0, axis=-1, kind="stable")
+    for n in np.unique(size):
+        rows = np.flatnonzero(size == n)[:, None]
+        tokens = support[rows[:, 0], :n]
+        part = _weights_on_support(p[rows, tokens], q[rows, tokens], candidates)
+        for whole, values in zip(found, part, strict=True):
+            whole[rows, tokens] = values
+    return found
+
+
+def _weights_on_support(p: np.ndarray, q: np.ndarray, candidates: int) -> Weights:
+    """The same for drafts `q > 0`."""
+    vocab = q.shape[-1]
+    if candidates == 1:
+        return Weights(q * 0 + 1, np.zeros(q.shape, dtype=np.int64), q)
+    if vocab > candidates and q.dtype != object and count_sets(vocab, candidates) > MAX_SETS:
+        rows = [_by_race(a, b, candidates) for a, b in zip(p, q, strict=True)]
+        return Weights(*(np.stack(x) for x in zip(*rows, strict=True)))
+    everything = {tuple(range(vocab)): q[:, :1] * 0 + 1}
+    sets = distinct_sets(q, candidates) if vocab > candidates else everything
+    chance = np.concatenate(list(sets.values()), axis=-1)
+    return weights_of_sets(p, list(sets), chance, _levels(p, list(sets), chance, ratio_order(p, q)))
 
 
 def weights_of_sets(p: np.ndarray, sets: list[tuple[int, ...]], chance: np.ndarray, level: np.ndarray) -> Weights:
@@ -128,7 +146,7 @@ def _by_race(p: np.ndarray, q: np.ndarray, candidates: int) -> tuple[np.ndarray,
     race = Race(q[tokens], first, heavy, upper[tokens[first]], candidates)
     wanted = np.add.reduceat(p[tokens], first)
     level = race.upper.astype(np.int64)
-    v = _rescaled(wanted / np.add.reduceat(q[tokens], first), level, LEAST_WEIGHT)
+    v = _rescaled(wanted / np.maximum(np.add.reduceat(q[tokens], first), 1e-300), level, LEAST_WEIGHT)
     t, r = _nodes(race, _ROUGH)
     sums = race.sums(t.at)
     for _ in range(_RACE_ROUNDS):

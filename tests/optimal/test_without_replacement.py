@@ -131,6 +131,47 @@ def test_near_the_bound_and_accurate_at_full_width(recorded, K, monkeypatch):
     np.testing.assert_allclose(found, again, rtol=0, atol=1e-10)
 
 
+@pytest.mark.parametrize("K", [1, 3, 5])
+def test_rows_of_any_support_as_if_alone(K):
+    """One token, fewer than candidates, few sets, many, all that hardly differ or differ much."""
+    rng = np.random.default_rng(6)
+    logits = rng.normal(scale=3, size=(2, 300))
+    targets = rs.law_from_logits(logits + rng.normal(size=logits.shape))
+    settings = ({"temperature": 0}, {"top_k": 2}, {"top_k": 10}, {"top_k": 40}, {"temperature": 1e-3}, {})
+    p = np.concatenate([targets] * len(settings))
+    q = np.concatenate([rs.law_from_logits(logits, **each) for each in settings])
+    found = rs.emitted_law("optimal-without-replacement", p, q, candidates=K)
+    bound = rs.optimal_acceptance(p, q, candidates=K, replacement=False)
+    np.testing.assert_allclose(found.law, p, rtol=0, atol=1e-14)
+    assert np.all(found.acceptance_rate <= bound + 1e-10)
+    assert np.all(found.acceptance_rate >= 0.98 * bound)
+    np.testing.assert_allclose(found.acceptance_rate[:2], bound[:2], rtol=0, atol=1e-15)  # of one token
+    for i in range(0, len(p), 2):
+        alone = rs.emitted_law("optimal-without-replacement", p[i], q[i], candidates=K)
+        assert alone.acceptance_rate == found.acceptance_rate[i]
+
+
+def test_the_race_down_to_the_smallest_masses():
+    q = rs.law_from_logits(np.where(np.arange(100) < 21, np.arange(100) * -37.0, -np.inf))
+    p = np.full(100, 0.01)
+    found = rs.emitted_law("optimal-without-replacement", p, q, candidates=3)
+    np.testing.assert_allclose(found.law, p, rtol=0, atol=1e-14)
+
+
+def test_one_token_at_full_vocabulary():
+    q = np.eye(1, 4096)[0]
+    assert rs.emitted_law("optimal-without-replacement", q, q, candidates=3).law.tolist() == q.tolist()
+
+
+def test_rationals_of_small_support_at_a_large_vocabulary():
+    p = np.array([Fraction(1, 500)] * 500)
+    q = np.array([Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)] + [Fraction(0)] * 497)
+    found = rs.emitted_law("optimal-without-replacement", p, q, candidates=2)
+    assert found.law.tolist() == p.tolist()
+    bound = rs.optimal_acceptance(p, q, candidates=2, replacement=False)
+    assert found.acceptance_rate == bound == Fraction(3, 500)
+
+
 @pytest.mark.parametrize("K", [2, 4, 7])
 def test_a_draft_that_knows_one_token_well(K):
     """Candidates beyond the first are all but never right; they cost no more than the least weights do."""
