@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from resispec_ref._terminal import Progress, decimal_text, describe, print_table, progress_bar
-from resispec_ref.measure import Measurement, RuleMeasurement, measure
+from resispec_ref.measure import NOISE_NOTE, Measurement, RuleMeasurement, measure, total_variation_text
 from resispec_ref.pairs import Pairs, Path
 from resispec_ref.verifiers import Verifier, get_verifier, verifier_names
 
@@ -163,14 +163,13 @@ def _print_map(found: Sequence[Measurement]) -> None:
         columns = ["rule", "candidates", "claims", "accepts", "bound", "accepts / bound", "mean TV"]
         print_table(columns, map(_map_row, rules), right=columns[3:])
     print(
-        f"\n{found[0].positions} positions, {found[0].width} tokens a row. ±: standard error of sampled paths; the TV\n"
-        "of these rules includes sampling noise, of about the mean named. No exact rule accepts more than the bound\n"
-        "of its kind of candidates: what does is biased."
+        f"\n{found[0].positions} positions, {found[0].width} tokens a row.\n"
+        f"±: standard error of sampled paths, which alone give a TV.\n{NOISE_NOTE}\n"
+        "No exact rule accepts more than the bound of its kind of candidates: what does is biased."
     )
 
 
 def _map_row(r: RuleMeasurement) -> list[str]:
-    noise = r.total_variation_noise
     return [
         r.rule,
         r.drafting,
@@ -178,7 +177,7 @@ def _map_row(r: RuleMeasurement) -> list[str]:
         decimal_text(r.acceptance_rate, 4) + (f" ± {r.acceptance_rate_error:.4f}" if r.sampled else ""),
         decimal_text(r.optimal_acceptance, 4),
         f"{r.acceptance_rate / r.optimal_acceptance:.2%}",
-        decimal_text(r.total_variation_mean) + (f" (noise {noise:.3f})" if noise > 1e-12 else ""),
+        total_variation_text(r),
     ]
 
 

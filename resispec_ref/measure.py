@@ -305,9 +305,8 @@ def _print(found: Measurement) -> None:
     )
     if any(r.sampled for r in found.rules):
         print(
-            f"±: standard error of {found.paths} sampled paths a position (seed {found.seed}). The TV of these rules "
-            "includes sampling noise,\nof about the mean named. Nothing sampled proves a rule exact or biased; that is "
-            "what `resispec audit` is for."
+            f"±: standard error of {found.paths} sampled paths a position (seed {found.seed}), which alone give a TV.\n"
+            f"{NOISE_NOTE}\nNothing sampled proves a rule exact or biased; that is what `resispec audit` is for."
         )
 
 
@@ -315,7 +314,6 @@ def _row(r: RuleMeasurement) -> list[str]:
     def rate(value: float, error: float) -> str:
         return decimal_text(value, 4) + (f" ± {error:.4f}" if r.sampled else "")
 
-    noise = r.total_variation_noise
     return [
         r.rule,
         r.drafting,
@@ -324,6 +322,25 @@ def _row(r: RuleMeasurement) -> list[str]:
         *map(rate, r.acceptance_per_candidate, r.acceptance_per_candidate_error),
         decimal_text(r.optimal_acceptance, 4),
         "-" if r.gap_closed is None else f"{r.gap_closed:.1%}",
-        decimal_text(r.total_variation_mean) + (f" (noise {noise:.3f})" if noise > 1e-12 else ""),
-        decimal_text(r.total_variation_worst),
+        total_variation_text(r),
+        "-" if _only_noise(r) else decimal_text(r.total_variation_worst),
     ]
+
+
+NOISE_NOTE = (
+    "`noise`: the rule claims to be exact, and its TV is no more than sampling explains (--json has the number);\n"
+    "`(noise ...)`: about how much of the TV beside it is sampling."
+)
+
+
+def total_variation_text(r: RuleMeasurement) -> str:
+    """The mean total variation; `noise` where it is sampling noise alone, of a rule that claims to be exact."""
+    noise = r.total_variation_noise
+    if _only_noise(r):
+        return "noise"
+    return decimal_text(r.total_variation_mean) + (f" (noise {noise:.3f})" if noise > 1e-12 else "")
+
+
+def _only_noise(r: RuleMeasurement) -> bool:
+    """Within three times the noise, which is an estimate; a claim of exactness that is false by more is not hidden."""
+    return r.exact and 1e-12 < r.total_variation_mean <= 3 * r.total_variation_noise

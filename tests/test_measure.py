@@ -1,6 +1,7 @@
 """Measuring rules on recorded pairs: against laws computed directly, the bound, and a picture of it."""
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -144,6 +145,19 @@ def test_the_plot_names_every_rule(found, tmp_path, ending):
     else:  # text is drawn as paths, each after a comment with its words
         words = picture.decode()
         assert all(name in words for name in (*rs.verifier_names(), "bound", "(biased)", "total variation"))
+
+
+def test_a_table_shows_no_number_where_it_is_sampling_noise_alone(found):
+    """Of a rule that claims to be exact and is within sampling of it; a lie, and bias beside noise, keep their numbers."""
+    text = measure_module.total_variation_text
+    naive, published = found["naive"], found["resispec-published"]
+    assert naive.total_variation_mean > 1e-3
+    assert text(naive) == "noise"
+    assert text(found["resispec"]) == "0"
+    noise = published.total_variation_noise
+    assert text(published) == f"{published.total_variation_mean:.3f} (noise {noise:.3f})"
+    liar = replace(naive, total_variation_mean=4 * naive.total_variation_noise)
+    assert text(liar).startswith(f"{liar.total_variation_mean:.3f} (noise ")
 
 
 def test_without_matplotlib_the_extra_is_named(small, monkeypatch, tmp_path, capsys):
