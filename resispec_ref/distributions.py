@@ -11,6 +11,8 @@ from resispec_ref._arrays import Array, count_while, index_range, is_rational, p
 from resispec_ref._convert import as_float, is_traced, refuse
 from resispec_ref.validation import check_law, check_pair
 
+_LEAST_TEMPERATURE = float(np.finfo(np.float64).tiny)  # JAX on a CPU takes less for 0
+
 
 def law_from_logits(
     logits: Any,
@@ -49,7 +51,7 @@ def law_from_logits(
     if temperature == 0:
         first = xp.argmax(x, axis=-1, keepdims=True)
         return xp.astype(index_range(x.shape[-1], first) == first, xp.float64)
-    weights = xp.exp((x - best) / temperature)
+    weights = _weights(x, best, temperature)
     law = weights / total(weights)
     if top_k is not None:
         kth = xp.sort(law, axis=-1, descending=True)[..., min(top_k, x.shape[-1]) - 1 : min(top_k, x.shape[-1])]
@@ -108,6 +110,16 @@ def scalar(x: Array) -> Array:
     return x[()] if is_numpy_array(x) and x.ndim == 0 else x
 
 
+def _weights(x: Array, best: Array, temperature: float) -> Array:
+    """`e^{(x − best) / T}` without overflow in the difference or the quotient."""
+    xp = array_namespace(x)
+    gone = x * 0.5 - best * 0.5 < -500 * temperature  # e^{−1000} is 0
+    scale = 0.125 if temperature > 1 else 1.0  # exact; so that neither a difference of the rest nor 1/T leaves floats
+    gap = xp.where(gone, best, x) * scale - best * scale
+    divisor = xp.full_like(gap, temperature * scale)  # of one shape: JAX would multiply by the reciprocal of a number
+    return xp.where(gone, xp.zeros_like(x), xp.exp(gap / divisor))
+
+
 def _keep(law: Array, kept: Array) -> Array:
     law = array_namespace(law).where(kept, law, law * 0)
     return law / total(law)
@@ -139,6 +151,8 @@ def _check_logits(logits: Any) -> Array:
 def _check_settings(temperature: float, top_k: int | None, top_p: float | None, min_p: float | None) -> None:
     if not 0 <= temperature < float("inf"):
         raise ValueError(f"temperature: {temperature} is not a finite number, 0 or more")
+    if 0 < temperature < _LEAST_TEMPERATURE:
+        raise ValueError(f"temperature: {temperature} is below the least normal float; give 0 for the largest logit")
     if top_k is not None and (not hasattr(top_k, "__index__") or top_k < 1):
         raise ValueError(f"top_k: {top_k} is not a number of tokens; give an integer, 1 or more, or None for no cut")
     if top_p is not None and not 0 < top_p <= 1:

@@ -5,6 +5,7 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from backends import BACKENDS, make_backend
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import pairs
@@ -88,6 +89,29 @@ def test_extremes_of_logits():
     assert rs.law_from_logits([0.0, 1.0], temperature=1e-300).tolist() == [0, 1]
     np.testing.assert_allclose(rs.law_from_logits([0.0, 5.0], temperature=1e300), [0.5, 0.5])
     assert rs.law_from_logits(np.array([-500.0, 0.0], dtype=np.float16)).dtype == np.float64
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+@pytest.mark.parametrize(
+    ("logits", "temperature", "weights"),
+    [
+        ([1.0, 0.0, -1e10], 1e-300, [1, 0, 0]),
+        ([1e308, -1e308, 0.0], 1.0, [1, 0, 0]),
+        ([1e308, -1e308, -math.inf], 1e308, [1, math.exp(-2), 0]),
+        ([1.0, 1.0, 0.0], 2.3e-308, [1, 1, 0]),
+        ([0.0, -700.0, -800.0], 1.0, [1, math.exp(-700), 0]),
+    ],
+)
+def test_no_overflow_of_logits(name, logits, temperature, weights):
+    """A warning is an error here, as in every test."""
+    backend = make_backend(name)
+    law = backend.run(lambda x: rs.law_from_logits(x, temperature=temperature), backend.asarray(logits))
+    np.testing.assert_allclose(backend.numpy(law), np.array(weights) / sum(weights), rtol=1e-13)
+
+
+def test_temperatures_that_jax_takes_for_0():
+    with pytest.raises(ValueError, match="temperature: 5e-324 is below the least normal float; give 0"):
+        rs.law_from_logits([1.0, 1.0, 0.0], temperature=5e-324)
 
 
 @given(pair=pairs())
