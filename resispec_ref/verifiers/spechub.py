@@ -16,6 +16,8 @@ class SpecHub(RecursiveRejectionOfSeveral):
 
         A = the K − 1 most probable tokens;   q_1 = q off A, renormalised;   q_{i+1} = one-hot at the i-th of A.
 
+    Only tokens of positive probability are hubs: a draft of fewer than `K` tokens makes fewer candidates.
+
     The paper has two candidates: `(x, a)` and `(a, x)` with the hub `a`, in an order that carries no information. Their
     pair is `a` and a token of the law `q_1`; its linear program sends as much as possible to `x`, and the rest to `a`,
     which is recursive rejection in this order. Candidates are listed so: the drawn one first, then the hubs. More hubs

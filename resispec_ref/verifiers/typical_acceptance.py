@@ -22,7 +22,7 @@ class TypicalAcceptance(Verifier):
     **Biased**: no randomness decides, so the draft's favourite typical token is emitted as often as it is drafted.
 
     Options: `epsilon` and `delta`, both in `[0, 1]`; the defaults are those of Medusa. For rational laws the threshold
-    is computed in floats and is then the rational that the float is.
+    is computed in floats and is then the decimal that the float prints as.
 
     Source: Cai et al. 2024 (Medusa, arXiv 2401.10774), section 2.3.1. There the first token of a position is greedy;
     here it is drawn from the target, as the rest of the family does.
