@@ -146,7 +146,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "resispec audit",
             "resispec audit --verifier resispec-published --seed 7 --json",
             "resispec audit my_engine.py:verify --workers 8    or --scheduler tcp://HOST:8786, a Dask cluster",
-            "resispec audit --example > my_engine.py    an implementation to start from",
+            "resispec audit --example --kind tree > my_engine.py    an implementation to start from",
         ],
     )
     parser.add_argument("implementation", nargs="?", metavar="FILE:FUNCTION", help="default: the built-in rules")

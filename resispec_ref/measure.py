@@ -160,7 +160,7 @@ def measure(
 
 
 def takes(rule: Verifier, candidates: int) -> bool:
-    """Whether `rule` is for so many candidates; some are for two only and refuse others by a `ValueError`."""
+    """Whether `rule` is for so many candidates; a rule may refuse others by a `ValueError`."""
     try:
         emitted_law(rule, [0.5, 0.5], [0.5, 0.5], candidates=candidates)
     except ValueError as error:

@@ -148,7 +148,7 @@ def test_the_plot_names_every_rule(found, tmp_path, ending):
 
 
 def test_a_table_shows_no_number_where_it_is_sampling_noise_alone(found):
-    """Of a rule that claims to be exact and is within sampling of it; a lie, and bias beside noise, keep their numbers."""
+    """Of a rule that claims to be exact, within what sampling explains; a lie and a biased rule keep their numbers."""
     text = measure_module.total_variation_text
     naive, published = found["naive"], found["resispec-published"]
     assert naive.total_variation_mean > 1e-3
