@@ -51,7 +51,8 @@ def run_audit(
             report.findings.append(Finding("problem", error.problem, error.message, error.given))
     running = [start(subject, case, plan) for case in cases]
     proved = draw_rounds(subject, running, plan, began, progress, executor)
-    report.findings += _sightings(running)
+    report.findings += _sightings(running, proved)
+    report.findings += _left_out(subject, running, proved)
     if subject.noise is not None and not proved:
         report.high_resolution, proved = _resolve(subject, cases, plan, began, progress)
     needed = max((state.evidence.draws for state in running), default=FIRST_ROUND)
@@ -80,8 +81,9 @@ def _settled(subject: Subject, cases: Sequence[AnyCase], plan: Plan) -> Subject:
     return settle_batching(subject, attempt)
 
 
-def _sightings(running: list[Running]) -> list[Finding]:
+def _sightings(running: list[Running], proved: bool) -> list[Finding]:
     """What the draws showed besides their law: contradictory answers, failed calls, laws that change."""
+    worst = max(running, key=lambda state: state.evidence.log_e() if state.evidence.draws else -math.inf)
     found = [state.failed for state in running if state.failed]
     for state in running:
         if state.wrong:
@@ -90,7 +92,8 @@ def _sightings(running: list[Running]) -> list[Finding]:
     for state in running:
         logs = state.evidence.logs() if state.evidence.draws else {}
         law = logs.get("law", 0.0)
-        if max(logs.get("pairs", 0.0), logs.get("rounds", 0.0)) > max(20.0, 2 * law):
+        notable = math.log(1e3) if proved and state is worst else 20.0  # what proved a fault gives it its name
+        if max(logs.get("pairs", 0.0), logs.get("rounds", 0.0)) > max(notable, 2 * law):
             which = "rounds" if logs.get("rounds", 0.0) > logs.get("pairs", 0.0) else "pairs"
             message = {
                 "pairs": "draws that follow one another depend on each other: noise is shared in a batch or between "
@@ -100,6 +103,15 @@ def _sightings(running: list[Running]) -> list[Finding]:
             found.append(Finding("fault", "independent draws", message, {"case": state.case.name}))
             break
     return found
+
+
+def _left_out(subject: Subject, running: list[Running], proved: bool) -> list[Finding]:
+    """Cases that the budget did not reach, unless a fault ended the draws."""
+    undrawn = sum(not state.evidence.draws and state.failed is None for state in running)
+    if not undrawn or proved or any(state.wrong for state in running):
+        return []
+    pace = f"{subject.pace.seconds_a_row or 0.0:.2g} s a draw"
+    return [Finding("note", "budget", f"{undrawn} of {len(running)} cases were not drawn from, at {pace}; give more")]
 
 
 def _resolve(

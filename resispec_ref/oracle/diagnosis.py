@@ -13,6 +13,7 @@ from resispec_ref.oracle.report import Diagnosis
 Observation = tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]
 """Counts, right law, and the law of each known fault, of one case."""
 
+_EXPLAINS = 0.8  # of the evidence for what was observed against the right law, from which on a fault is worth naming
 _CONSISTENT = math.log(1e4)  # evidence against a fault's law, all cases together, from which on it is ruled out
 
 
@@ -20,10 +21,11 @@ def diagnose(observations: Sequence[Observation], describe: Callable[[str], tupl
     """The known fault of highest likelihood among those that the evidence does not rule out, or the nearest one.
 
     A fault has to explain every case about which it says something, cases in which it changes nothing included, and
-    must differ from the right law in one of them.
+    must differ from the right law in one of them. None where no known fault explains most of what was observed.
     """
-    against, gain, differs = dict[str, float](), dict[str, float](), dict[str, bool]()
+    against, gain, differs, most = dict[str, float](), dict[str, float](), dict[str, bool](), 0.0
     for counts, right, laws in observations:
+        most += _log_likelihood(counts, counts / counts.sum()) - _log_likelihood(counts, right)
         for name, law in laws.items():
             law = law / law.sum()
             e = float(log_mixture(counts, law))
@@ -39,7 +41,7 @@ def diagnose(observations: Sequence[Observation], describe: Callable[[str], tupl
         best, others = consistent[0], [n for n in consistent[1:] if gain[n] > gain[consistent[0]] - 3]
         return Diagnosis(best, *describe(best), matches=True, also=others)
     nearest = max(names, key=lambda n: gain[n])
-    return Diagnosis(nearest, *describe(nearest), matches=False)
+    return Diagnosis(nearest, *describe(nearest), matches=False) if gain[nearest] >= _EXPLAINS * most else None
 
 
 def _log_likelihood(counts: np.ndarray, law: np.ndarray) -> float:

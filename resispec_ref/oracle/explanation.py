@@ -19,7 +19,7 @@ from resispec_ref.oracle.evidence import Evidence, log_mixture
 from resispec_ref.oracle.positions import laws_seen
 from resispec_ref.oracle.report import Counterexample, Diagnosis, Finding, Report
 from resispec_ref.oracle.rounds import FIRST_ROUND, AnyCase, Plan, Running, one_round, start
-from resispec_ref.oracle.search import case_seed, smallest_chain, smallest_position
+from resispec_ref.oracle.search import case_seed, smallest_chain, smallest_position, smallest_tree
 from resispec_ref.oracle.sequences import seen_tables
 from resispec_ref.oracle.subject import Subject
 from resispec_ref.oracle.tables import ChainCase, TreeCase
@@ -68,7 +68,7 @@ def confirmed(
         return diagnosis, example
     law, right = (np.array([float(Fraction(v)) for v in x]) for x in (example.fault_law, example.right_law))
     counts = np.rint(np.array(example.observed_law) * example.draws).astype(np.int64)
-    if diagnosis.matches and log_mixture(counts, law / law.sum()) <= math.log(1e4):
+    if diagnosis.matches and log_mixture(counts, law / law.sum()) <= math.log(100):
         return diagnosis, example
     example = replace(example, fault_law=None)
     explains_nothing = bool(np.abs(law - right).sum() <= 1e-5)  # both may be printed to six digits
@@ -133,13 +133,16 @@ def counterexample(
     elif isinstance(first, ChainCase):
         lengths = sorted({c.drafted for c in ordinary if isinstance(c, ChainCase)})
         case = smallest_chain(shows_fault, drafted=lengths, vocab=3, seconds=seconds)
+    else:
+        case = smallest_tree(shows_fault, vocab=3, seconds=seconds)
+    shrunk = case is not None
     if case is None:
         worst = max(running, key=lambda s: s.evidence.log_e() if s.evidence.draws else -math.inf)
         case = worst.case
     evidence = outcome(case, max(most, 4 * FIRST_ROUND), plan.seed + 1)
-    if not evidence.draws or (isinstance(case, PositionCase) and case.cells is not None):
-        return None
-    return _described(subject, case, evidence, report.diagnosis)
+    if not evidence.draws or evidence.log_e() < math.log(1 / plan.false_alarm_rate):
+        return None  # shown to be right when drawn from again: the fault is not in this law
+    return replace(_described(subject, case, evidence, report.diagnosis), shrunk=shrunk)
 
 
 def _described(subject: Subject, case: AnyCase, e: Evidence, diagnosis: Diagnosis | None) -> Counterexample:
@@ -162,15 +165,20 @@ def _described(subject: Subject, case: AnyCase, e: Evidence, diagnosis: Diagnosi
         tv_observed(e.counts, e.law),
         e.log_e() / math.log(10),
         [_number(v) for v in law] if law is not None else None,
-        [] if isinstance(case, PositionCase) else _sequences(case),
+        _outcomes(case),
     )
 
 
-def _sequences(case: ChainCase | TreeCase) -> list[str]:
-    """The names of the cells: emitted sequences, completed."""
+def _outcomes(case: AnyCase) -> list[str]:
+    """The names of the entries of a law: nothing for tokens, cells of pooled tokens, or sequences, completed."""
+    if isinstance(case, PositionCase):
+        return [] if case.cells is None else [f"cell {i}" for i in range(int(case.cells.max()) + 1)]
     V, length = case.vocab, len(case.target)
     return [" ".join(str(i // V ** (length - 1 - j) % V) for j in range(length)) for i in range(V**length)]
 
 
 def _number(v: Any) -> str:
-    return f"{v:.6g}" if isinstance(v, float) else str(v)
+    if isinstance(v, float):
+        small = Fraction(v).limit_denominator(1000)
+        return str(small) if abs(small - v) < 1e-12 else f"{v:.6g}"
+    return str(v)

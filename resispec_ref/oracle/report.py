@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from fractions import Fraction
 from typing import Any, Literal
 
 Verdict = Literal["no fault found", "fault found", "could not run"]
 EXIT_CODES: dict[str, int] = {"no fault found": 0, "fault found": 1, "could not run": 2}
+
+
+_MOST = 10  # entries of an argument that are printed
+_COLUMNS = 9  # outcomes of a counterexample that are printed
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,9 @@ class Counterexample:
     fault_law: list[str] | None = None
     """What the diagnosed fault would emit here, exactly."""
     outcomes: list[str] = field(default_factory=list)
-    """The names of the entries of the laws: tokens, or sequences of tokens."""
+    """The names of the entries of the laws: tokens, sequences of tokens, or cells of pooled tokens."""
+    shrunk: bool = True
+    """Whether the search found it; else it is the built-in case that showed the fault best."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +192,7 @@ def summary_lines(report: Report) -> list[str]:
     checks = [(f.level, f.check) for f in report.findings]
     for kind in dict.fromkeys(checks):
         first = report.findings[checks.index(kind)]
-        more = f" (and {checks.count(kind) - 1} more)" if checks.count(kind) > 1 else ""
+        more = f" (and {checks.count(kind) - 1} more of the kind)" if checks.count(kind) > 1 else ""
         lines.append(f"  {first.level}: {first.check}: {first.message}{more}")
         if first.given:
             lines.append(f"    input: {given_text(first.given)}")
@@ -209,16 +216,20 @@ def _groups(cases: list[CaseResult]) -> list[tuple[str, list[CaseResult]]]:
 
 
 def counterexample_lines(c: Counterexample) -> list[str]:
-    lines = ["  smallest counterexample:"]
-    lines += [f"    {name}: {_value(value)}" for name, value in c.inputs.items()]
+    lines = ["  smallest counterexample:" if c.shrunk else "  a counterexample (the search found none smaller):"]
+    lines += [f"    {name}: {_value(value, most=2**16 if c.shrunk else _MOST)}" for name, value in c.inputs.items()]
     rows = [("right law", c.right_law), ("observed", [f"{v:.4f}" for v in c.observed_law])]
     if c.fault_law:
         rows.append(("the fault's law", c.fault_law))
     if c.outcomes:
         rows.insert(0, ("emitted", c.outcomes))
-    widths = [max(len(values[i]) for _, values in rows) for i in range(len(c.right_law))]
+    off = [abs(float(Fraction(v)) - o) for v, o in zip(c.right_law, c.observed_law, strict=True)]
+    shown = sorted(sorted(range(len(off)), key=lambda i: -off[i])[:_COLUMNS])
+    widths = {i: max(len(values[i]) for _, values in rows) for i in shown}
     for name, values in rows:
-        lines.append(f"    {name:16}" + "  ".join(v.rjust(w) for v, w in zip(values, widths, strict=True)))
+        lines.append(f"    {name:16}" + "  ".join(values[i].rjust(widths[i]) for i in shown))
+    if len(shown) < len(off):
+        lines.append(f"    the {len(shown)} of {len(off)} outcomes that are furthest off; a report (--report) has all")
     lines.append(f"    {c.draws} draws, total variation {c.tv_observed:.4f}, evidence {_power(c.log10_e)} to 1")
     return lines
 
@@ -231,12 +242,13 @@ def _power(log10: float) -> str:
     return "infinite" if log10 == float("inf") else f"10^{log10:.1f}"
 
 
-def _value(value: Any) -> str:
+def _value(value: Any, most: int = _MOST) -> str:
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, Iterable) and not isinstance(value, str):
-        items = [_value(v) for v in value]
-        most = 10 if not items or "(" not in items[0] else 3  # a batch is told by its first rows
+        items = [_value(v, most) for v in value]
+        if items and "(" in items[0]:
+            most = -(-most // 3)  # a batch is told by its first rows
         return f"({', '.join(items if len(items) <= most else [*items[:most], '...'])})"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 

@@ -102,7 +102,7 @@ def draw_rounds(
     points = any(affordable(subject, case, 0.5 * plan.budget / len(small)) for case in small)
     share = 0.5 if points else 0.9  # of the budget: the rest is for noise as points, or for the search
     end = began + share * plan.budget
-    active, asked = list(running), list[Running]()
+    active, asked = in_turn(running), list[Running]()
 
     def rounds() -> Iterator[Round]:
         """One of each active case, its size settled when it is handed out; a case that gets none is active no more."""
@@ -128,8 +128,22 @@ def draw_rounds(
                 active.remove(state)
             if merged(running) >= math.log(1 / plan.false_alarm_rate):
                 return True
+            if state.wrong:
+                return False  # a contradiction is a fault without any statistics
             progress((time.monotonic() - began) / plan.budget, f"{state.case.name}: {state.evidence.draws:,} draws")
     return False
+
+
+def in_turn(running: list[Running]) -> list[Running]:
+    """The cases of each number of candidates in turn, so that a slow subject is drawn from with all of them."""
+    seen = dict[int, int]()
+
+    def turn(state: Running) -> int:
+        K = state.case.candidates if isinstance(state.case, PositionCase) else len(state.case.draft)
+        seen[K] = seen.get(K, 0) + 1
+        return seen[K]
+
+    return [state for _, state in sorted(((turn(state), state) for state in running), key=lambda pair: pair[0])]
 
 
 def _next_size(state: Running, plan: Plan, allotment: float, seconds_a_draw: float | None) -> int:

@@ -7,10 +7,12 @@ import zlib
 from collections.abc import Callable
 from typing import TypeVar
 
-from resispec_ref.oracle.cases import PositionCase, fraction_case
-from resispec_ref.oracle.tables import ChainCase, memoryless
+import numpy as np
 
-Case = TypeVar("Case", PositionCase, ChainCase)
+from resispec_ref.oracle.cases import PositionCase, fraction_case
+from resispec_ref.oracle.tables import ChainCase, Tables, TreeCase
+
+Case = TypeVar("Case", PositionCase, ChainCase, TreeCase)
 
 
 def smallest_position(
@@ -35,7 +37,7 @@ def smallest_position(
         V = draw(st.integers(2, vocab))
         K = draw(st.sampled_from(sorted(candidates)))
         p, q = (_law(draw, st, V) for _ in range(2))
-        if p is None or q is None or (distinct and sum(v > 0 for v in q) < K):
+        if distinct and sum(v > 0 for v in q) < K:
             return None
         return fraction_case([f"{w}/{sum(p)}" for w in p], [f"{w}/{sum(q)}" for w in q], K)
 
@@ -45,20 +47,39 @@ def smallest_position(
 def smallest_chain(
     shows_fault: Callable[[ChainCase], bool], *, drafted: list[int], vocab: int, seconds: float
 ) -> ChainCase | None:
-    """The smallest chain found with `shows_fault`, of rows that do not depend on the prefix."""
+    """The smallest chain found with `shows_fault`; rows that do not depend on the prefix count as smaller."""
     st = _hypothesis_strategies()
 
     @st.composite
-    def cases(draw) -> ChainCase | None:  # type: ignore[no-untyped-def]
-        K, V = draw(st.sampled_from(sorted(drafted))), draw(st.integers(2, vocab))
-        rows = [_law(draw, st, V) for _ in range(2 * K + 1)]
-        if any(row is None for row in rows):
-            return None
-        laws = [[w / sum(row) for w in row] for row in rows if row]
-        text = "; ".join(" ".join(f"{w}/{sum(row)}" for w in row) for row in rows if row)
-        return memoryless(text, laws[: K + 1], laws[K + 1 :])
+    def cases(draw) -> ChainCase:  # type: ignore[no-untyped-def]
+        K = draw(st.sampled_from(sorted(drafted)))
+        return ChainCase(*_models(draw, st, K + 1, K, vocab))
 
     return _find(cases(), shows_fault, seconds)
+
+
+def smallest_tree(shows_fault: Callable[[TreeCase], bool], *, vocab: int, seconds: float) -> TreeCase | None:
+    """The smallest tree found with `shows_fault`, of one or two levels and one or two children a node."""
+    st = _hypothesis_strategies()
+
+    @st.composite
+    def cases(draw) -> TreeCase:  # type: ignore[no-untyped-def]
+        branching = draw(st.sampled_from([(1,), (2,), (1, 1), (2, 1), (1, 2), (2, 2)]))
+        return TreeCase(*_models(draw, st, len(branching) + 1, len(branching) + 1, vocab), branching)
+
+    return _find(cases(), shows_fault, seconds)
+
+
+def _models(draw, st, targets: int, drafts: int, vocab: int) -> tuple[str, Tables, Tables]:  # type: ignore[no-untyped-def]
+    """A text that names them, and so many tables of a target and of a draft, of small fractions."""
+    V, by_prefix = draw(st.integers(2, vocab)), draw(st.booleans())
+    rows = [_law(draw, st, V) for n in (targets, drafts) for i in range(n) for _ in range(V**i if by_prefix else 1)]
+    laws = iter([[w / sum(row) for w in row] for row in rows])
+    target, draft = (
+        tuple(np.array([next(laws) for _ in range(V**i)] if by_prefix else [next(laws)] * V**i) for i in range(n))
+        for n in (targets, drafts)
+    )
+    return "; ".join(" ".join(f"{w}/{sum(row)}" for w in row) for row in rows), target, draft
 
 
 def case_seed(text: str, seed: int = 0) -> int:
@@ -66,7 +87,7 @@ def case_seed(text: str, seed: int = 0) -> int:
     return zlib.crc32(text.encode()) ^ (seed << 32)
 
 
-def _law(draw, st, vocab: int) -> list[int] | None:  # type: ignore[no-untyped-def]
+def _law(draw, st, vocab: int) -> list[int]:  # type: ignore[no-untyped-def]
     """Weights of a law; small sums first, so that shrinking prefers small denominators."""
     whole = draw(st.integers(1, 12))
     weights = list[int]()
@@ -110,9 +131,10 @@ def _find(cases, shows_fault: Callable[[Case], bool], seconds: float) -> Case | 
     return min(best, key=_size)
 
 
-def _size(case: PositionCase | ChainCase) -> tuple:
-    if isinstance(case, ChainCase):
-        return (case.vocab, case.drafted, len(case.name))
+def _size(case: PositionCase | ChainCase | TreeCase) -> tuple:
+    if not isinstance(case, PositionCase):
+        nodes = case.drafted if isinstance(case, ChainCase) else len(case.parents)
+        return (case.vocab, nodes, len(case.name))
     assert case.exact is not None
     p, q = case.exact
     denominators = [max(v.denominator for v in law) for law in case.exact]

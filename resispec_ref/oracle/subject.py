@@ -153,7 +153,7 @@ class Subject:
         began = time.perf_counter()
         try:
             answer = self.function(*given, *last)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a call of sys.exit would end the audit as if all were well
             raise CallError("exception", f"{type(error).__name__}: {error}", record) from error
         self.pace.note(len(laws[0]) if self.batched else 1, time.perf_counter() - began, self.call_limit)
         return answer

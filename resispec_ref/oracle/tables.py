@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,8 @@ class ChainCase:
 
     def inputs(self) -> dict[str, Any]:
         return {
-            "target": [t.round(6).tolist() for t in self.target],
-            "draft": [t.round(6).tolist() for t in self.draft],
+            "target": [_shown(t) for t in self.target],
+            "draft": [_shown(t) for t in self.draft],
         }
 
 
@@ -70,9 +71,19 @@ class TreeCase:
     def inputs(self) -> dict[str, Any]:
         return {
             "branching": list(self.branching),
-            "target": [t.round(6).tolist() for t in self.target],
-            "draft": [t.round(6).tolist() for t in self.draft],
+            "target": [_shown(t) for t in self.target],
+            "draft": [_shown(t) for t in self.draft],
         }
+
+
+def _shown(table: np.ndarray) -> list[list[str | float]]:
+    """Small fractions as such, other numbers to six digits."""
+
+    def entry(x: float) -> str | float:
+        small = Fraction(x).limit_denominator(100)
+        return str(small) if float(small) == x else round(x, 6)
+
+    return [[entry(x) for x in row] for row in table.tolist()]
 
 
 def joint_law(tables: Tables) -> np.ndarray:

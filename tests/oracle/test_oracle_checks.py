@@ -3,7 +3,7 @@
 import itertools
 
 import numpy as np
-from mutants import positions
+from mutants import positions, sound
 from mutants.tools import accepts, pick, residual
 
 from resispec_ref.oracle import PositionCase, audit, fraction_case, position_cases
@@ -35,6 +35,37 @@ def verify(target, draft, candidates, u, strict=True, fallback=None):
 def findings(function, **options):
     report = audit(function, **(QUICK | options))
     return report, {(f.check, f.level) for f in report.findings}
+
+
+def test_a_sound_batch_with_a_generator_answers_the_same_twice():
+    report, found = findings(sound.batched, seed=3)
+    assert report.verdict == "no fault found", str(report)
+    assert not found
+
+
+def test_a_wrong_index_ends_the_draws():
+    def verify(target, draft, candidates, rng):
+        token = rng.choice(len(target), p=target)
+        return token, 0
+
+    report, found = findings(verify, draws=1_000_000, budget=60.0)
+    assert ("accepted index", "fault") in found
+    assert report.draws < 10_000
+
+
+def test_dependence_that_proves_the_fault_is_named():
+    """A draw is right alone, and tells what the next one will be."""
+    waiting = []
+
+    def verify(target, draft, candidates, rng):
+        if waiting:
+            return pick(target, waiting.pop())
+        u = rng.random()
+        waiting.append(1 - u - 2**-53)
+        return pick(target, u)
+
+    report, found = findings(verify, draws=20_000, candidates=1)
+    assert ("independent draws", "fault") in found, str(report)
 
 
 def test_a_sound_verifier_passes_all():

@@ -1,5 +1,6 @@
 """What goes wrong in an implementation is reported with the input that caused it, and the audit goes on."""
 
+import sys
 import threading
 import time
 
@@ -47,6 +48,22 @@ def test_token_out_of_range(token):
     assert report.verdict == "could not run"
     assert f"token {token}" in found["token out of range"].message
     assert "vocabulary of 3" in found["token out of range"].message
+
+
+def test_an_exit_is_no_verdict():
+    report, found = problems(lambda target, draft, candidates, rng: sys.exit(0))
+    assert report.exit_code == 2
+    assert "SystemExit: 0" in found["exception"].message
+
+
+def test_a_slow_implementation_is_tried_with_every_number_of_candidates_and_what_was_left_out_is_said():
+    def slow(target, draft, candidates, rng):
+        time.sleep(0.01)
+        return rng.choice(len(target), p=target)
+
+    report = rs.audit(slow, kind="verifier", search=False, budget=2.0)
+    assert {case.inputs["candidates"] for case in report.cases} == {1, 2, 3}
+    assert "cases were not drawn from" in {f.check: f for f in report.findings}["budget"].message
 
 
 def test_exception_in_one_case_does_not_end_the_audit():

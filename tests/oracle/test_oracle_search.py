@@ -6,7 +6,7 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from mutants import chains, lossy, positions, samplers
+from mutants import chains, lossy, positions, samplers, trees
 
 import resispec_ref as rs
 from resispec_ref.oracle import Counterexample, Diagnosis, audit
@@ -37,6 +37,37 @@ def test_smallest_chain():
     report = audit(chains.counts_all_passing_positions, kind="chain", budget=20.0)
     assert len(report.counterexample.inputs["draft"]) == 2  # one drafted token cannot show it
     assert len(report.counterexample.outcomes) == len(report.counterexample.right_law)
+
+
+def test_a_chain_whose_fault_shows_only_where_rows_depend_on_the_prefix():
+    found = audit(chains.goes_on_after_a_rejection, kind="chain", budget=20.0).counterexample
+    assert found.shrunk
+    assert len(found.inputs["draft"]) == 2
+    assert len(found.right_law) == 8  # two tokens
+
+
+def test_smallest_tree():
+    """Testing siblings against the target itself, and drawing from it, shows with one child and two tokens."""
+    found = audit(trees.siblings_without_update, kind="tree", budget=20.0).counterexample
+    assert found.shrunk
+    assert found.inputs["branching"] == [1]
+    assert len(found.right_law) == 4
+    assert found.log10_e > 4
+
+
+def test_a_fault_that_only_recorded_rows_show_is_shown_there():
+    def verify(target, draft, candidates, rng):
+        if rng.random() * draft[candidates[0]] < target[candidates[0]]:
+            return candidates[0]
+        r = np.maximum(target - draft, 0)
+        p = target if len(target) > 10 or r.sum() == 0 else r / r.sum()
+        return rng.choice(len(p), p=p)
+
+    report = audit(verify, kind="verifier", candidates=1, budget=6.0)
+    assert report.verdict == "fault found"
+    assert not report.counterexample.shrunk
+    assert "the search found none smaller" in str(report)
+    assert "outcomes that are furthest off" in str(report)
 
 
 def test_sampler():
