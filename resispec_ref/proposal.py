@@ -62,8 +62,8 @@ def schedule(target: Any, draft: Any, *, candidates: int) -> Schedule:
 
     Solves `S_K(W) = W` for the unnormalised residuals `u_{i+1} = max(p − q S_i, min(p, q (W − S_i)+))`, `w_i = |u_i|`,
     `S_i = w_1 + … + w_i`; the acceptance rate is then `Σ min(p, W q)`. Exact on rationals. Where `W` is not unique
-    the least root is taken; all roots give the same acceptance rate. Source: section 4 of the mathematics, equation
-    (P).
+    the least root is taken in rationals; in floats rounding decides which. All roots give the same law and acceptance
+    rate. Source: section 4 of the mathematics, equation (P).
     Theorem: `schedule_exact` (proofs/resispec.v).
 
     Laws `(..., vocab)`; `candidates` `K ≥ 1`. Raises `ValueError` as `check_pair` does.
@@ -127,7 +127,7 @@ def capacity_weights(p: Array, q: Array, iterations: int = 200) -> list[Array]:
 
 
 def schedule_total(p: Array, q: Array, candidates: int) -> Array:
-    """The least root `W`, `(..., 1)`, of `S_K(W) = W` in `[1, K]`, by an exact search over the breakpoints.
+    """The least root `W`, `(..., 1)`, of `S_K(W) = W` in `[1, K]` (in floats some root), by a search over breakpoints.
 
     With `ρ = p/q` sorted, `S_i(W)` is linear in `W` between the points where `W`, or a level `W − S_i(W)`, meets a
     ratio or 0. A bracket of the root is narrowed to lie between two such points, one level after the other; each
