@@ -25,6 +25,7 @@ from resispec_ref.oracle.rounds import (
     draw,
     draw_rounds,
     enumerable_cases,
+    in_small_batches,
     merged,
     start,
 )
@@ -49,7 +50,7 @@ def run_audit(
             report.findings += list(checks.position_checks(subject, cases[0]))
         except CallError as error:
             report.findings.append(Finding("problem", error.problem, error.message, error.given))
-    running = [start(subject, case, plan) for case in cases]
+    running = [start(subject, case, plan) for case in cases] + in_small_batches(subject, cases, plan)
     proved = draw_rounds(subject, running, plan, began, progress, executor)
     report.findings += _sightings(running, proved)
     report.findings += _left_out(subject, running, proved)
@@ -89,6 +90,10 @@ def _sightings(running: list[Running], proved: bool) -> list[Finding]:
         if state.wrong:
             found.append(Finding("fault", "accepted index", state.wrong[0], {"case": state.case.name}))
             break
+    large = [state.evidence.log_e() for state in running if not state.rows and state.evidence.draws]
+    if proved and worst.rows and max(large, default=0.0) < math.log(1e3):
+        message = f"wrong in batches of {worst.rows} rows, not in larger ones: some row of a batch is treated otherwise"
+        found.append(Finding("fault", "rows of a batch", message, {"case": worst.case.name}))
     for state in running:
         logs = state.evidence.logs() if state.evidence.draws else {}
         law = logs.get("law", 0.0)

@@ -20,7 +20,7 @@ from resispec_ref.oracle.high_resolution import affordable, enumerable
 from resispec_ref.oracle.positions import Outcome, acceptance_bound, cell_law, draw_positions, laws_seen
 from resispec_ref.oracle.report import Finding
 from resispec_ref.oracle.sequences import draw_sequences, seen_tables, sequence_bounds
-from resispec_ref.oracle.subject import Subject
+from resispec_ref.oracle.subject import Pace, Subject
 from resispec_ref.oracle.tables import ChainCase, TreeCase, joint_law
 
 AnyCase = PositionCase | ChainCase | TreeCase
@@ -57,6 +57,8 @@ class Running:
     seconds: float = 0.0
     failed: Finding | None = None
     wrong: list[str] = field(default_factory=list)
+    rows: int | None = None
+    """Of each batch, where it is not to grow."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,8 @@ def draw_rounds(
     (`executor`) does not matter.
     """
     rngs = {id(state): np.random.default_rng([plan.seed, i]) for i, state in enumerate(running)}
-    subjects = {id(state): replace(subject, pace=copy(subject.pace)) for state in running}
+    paces = [Pace(state.rows, state.rows) if state.rows else copy(subject.pace) for state in running]
+    subjects = {id(state): replace(subject, pace=pace) for state, pace in zip(running, paces, strict=True)}
     small = enumerable_cases(subject, [state.case for state in running])
     points = any(affordable(subject, case, 0.5 * plan.budget / len(small)) for case in small)
     share = 0.5 if points else 0.9  # of the budget: the rest is for noise as points, or for the search
@@ -207,6 +210,15 @@ def start(subject: Subject, case: AnyCase, plan: Plan) -> Running:
         )
     law = joint_law(seen_tables(subject, case.target))
     return Running(case, Evidence(law, plan.tolerance), sequence_bounds(subject, case))
+
+
+def in_small_batches(subject: Subject, cases: Sequence[AnyCase], plan: Plan) -> list[Running]:
+    """Some cases once more in batches of 3, since a fault in the first or last row of a batch is lost in large ones."""
+    if not subject.batched or subject.kind == "sampler":
+        return []
+    ordinary = [case for case in cases if not case.degenerate and case.vocab <= 16]
+    again = [replace(case, name=f"{case.name}, batches of 3") for case in ordinary[:: max(1, len(ordinary) // 4)]]
+    return [replace(start(subject, case, plan), rows=3) for case in again]
 
 
 def merged(running: list[Running]) -> float:

@@ -64,14 +64,14 @@ class Prepared:
 class Pace:
     """How fast the implementation is: a batch grows as long as its calls stay far below the time limit."""
 
-    def __init__(self) -> None:
-        self.rows = 16
+    def __init__(self, rows: int = 16, most: int = _MOST_ROWS) -> None:
+        self.rows, self.most = rows, most
         self.seconds_a_row: float | None = None
 
     def note(self, rows: int, seconds: float, limit: float) -> None:
         self.seconds_a_row = min(self.seconds_a_row or seconds, seconds / rows)  # a busy machine makes some calls slow
         if rows >= self.rows and seconds < limit / 50:
-            self.rows = min(4 * self.rows, _MOST_ROWS)
+            self.rows = min(4 * self.rows, self.most)
 
 
 @dataclass(frozen=True)

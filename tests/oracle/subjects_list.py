@@ -25,6 +25,7 @@ FAULTY = [
     Subject(positions.constant_noise, "verifier"),
     Subject(positions.ratio_one_percent_high, "verifier", "acceptance-ratio-times-1.01"),
     Subject(positions.shares_noise_in_a_batch, "verifier", None, {"candidates": 1}),
+    Subject(positions.last_row_of_a_batch, "verifier", None, {"candidates": 1}),
     Subject(samplers.reuses_the_draft_noise, "sampler", "draft-noise-reused", {"candidates": 1}),
     Subject(samplers.greedy_draft, "sampler", "greedy-draft-softmax-q"),
     Subject(samplers.filtered_draft, "sampler", "filtered-draft-raw-q"),

@@ -183,3 +183,12 @@ def shares_noise_in_a_batch(target, draft, candidates, rng):
     for p, q, (x, *_) in zip(target, draft, candidates, strict=True):
         tokens.append(x if u[0] * q[x] < p[x] else pick(residual(p, q), u[1]))
     return np.array(tokens)
+
+
+def last_row_of_a_batch(target, draft, candidates, rng):
+    """Exact in every row but the last of a call, which is drawn from the target after a rejection."""
+    tokens = []
+    for i, (p, q, (x, *_)) in enumerate(zip(target, draft, candidates, strict=True)):
+        left = p if i == len(target) - 1 else residual(p, q)
+        tokens.append(x if accepts(p, q, x, rng) else pick(left, rng.random()))
+    return np.array(tokens)
