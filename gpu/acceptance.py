@@ -26,6 +26,10 @@ def verify(
     (`resispec_gpu.optimal`), both exact in law. No random state, and inputs are not written to. The same arrays on the
     same device give the same tokens.
 
+    Of the roots `W` of `resispec` the least that rounding allows is taken, as in the reference: equal laws accept the
+    first candidate. Nearly equal ones are accepted later where knots are far apart, most of all by JAX and by compiled
+    Torch, which know few: as often with all K candidates, less often in a row that has fewer.
+
     Args:
         rule: one of `resispec_gpu.RULES`.
         target: `(..., vocab)` probabilities in float16, bfloat16, float32 or float64; rows that sum to 1 within their

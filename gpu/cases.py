@@ -6,14 +6,15 @@ import numpy as np
 
 from resispec_ref import law_from_logits
 
-KINDS = ("random", "flat", "real", "adversarial")
+KINDS = ("random", "flat", "real", "near", "adversarial")
 
 
 def laws(kind: str, batch: int, vocab: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Target and draft, `(batch, vocab)` in float64.
 
     `random`: a target as peaked as a language model's, and a draft of perturbed logits. `flat`: high temperature, no
-    token matters. `real`: rows of the recorded pair at random places of the vocabulary. `adversarial`: see below.
+    token matters. `real`: rows of the recorded pair at random places of the vocabulary. `near`: equal, and ratios that
+    differ by at most 1e-6, 1e-3 and 1/100. `adversarial`: see below.
     """
     if kind == "adversarial":
         pairs = [adversarial_pair(n, vocab, rng) for n in range(batch)]
@@ -21,6 +22,11 @@ def laws(kind: str, batch: int, vocab: int, rng: np.random.Generator) -> tuple[n
         return p, q
     if kind == "real":
         return _recorded(batch, vocab, rng)
+    if kind == "near":
+        p = rng.exponential(size=(batch, vocab)) ** 2
+        far = np.resize([0, 1e-6, 1e-3, 1e-2], batch)[:, None]
+        q = p * (1 + far * rng.uniform(-0.5, 0.5, (batch, vocab)))
+        return p / p.sum(-1, keepdims=True), q / q.sum(-1, keepdims=True)
     logits = rng.standard_normal((batch, vocab)) * (3.0 if kind == "random" else 0.2)
     other = logits + rng.standard_normal((batch, vocab)) * (0.7 if kind == "random" else 0.2)
     return law_from_logits(logits), law_from_logits(other)

@@ -5,6 +5,7 @@ The rule, and why any knots and any `W` keep it exact: `resispec_gpu.levels`.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,8 +13,9 @@ from array_api_compat import array_namespace
 
 from resispec_gpu.levels import Level, Profile, Schedule, above, capped, part, pick
 from resispec_ref import State, Verifier
-from resispec_ref._arrays import Array, divide, index_range, normalise, positive_part, total
+from resispec_ref._arrays import Array, divide, index_range, is_rational, normalise, positive_part, total
 
+SUM_ERROR = 4e-6  # of a backend's sums over the vocabulary, relative to 1
 _SECTIONS = 16  # parts of a bracket of the root W that are tried at once
 COARSE_KNOTS = 5  # more would cost more time than their acceptance is worth: see `test_two_passes_lose_little`
 
@@ -31,12 +33,11 @@ def shaped_schedule(profile: Profile, candidates: int, W: Array | None = None) -
 
 
 def _best_descent(profile: Profile, candidates: int) -> tuple[Array, Array]:
-    """The descent from a `W` at, or just below, the root at which the bottom reaches 0 with the last candidate."""
+    """The descent from a `W` at, or just below, the least root: the bottom reaches 0 with the last candidate."""
     xp = array_namespace(profile.first)
     low, high = _bracket(profile, candidates, rounds=2)
-    W = low.at - (high.at - low.at) * divide(low.last, high.last - low.last, low.at * 0)
-    bottoms, weights = _descent(profile, xp.concat([W, low.at], axis=-1), candidates)
-    good = bottoms[..., :1, -1:] <= 0
+    bottoms, weights = _descent(profile, xp.concat([_between(low, high), low.at], axis=-1), candidates)
+    good = bottoms[..., :1, -1:] <= _rounding(profile, candidates)
     return tuple(xp.where(good, x[..., :1, :], x[..., 1:, :])[..., 0, :] for x in (bottoms, weights))
 
 
@@ -48,7 +49,12 @@ class _End(NamedTuple):
 
 
 def _bracket(profile: Profile, candidates: int, rounds: int) -> tuple[_End, _End]:
-    """`W` with a last bottom `<= 0`, and the next one tried (which may be the same, at the end of the range)."""
+    """The first `W` tried whose last bottom is 0 or more, and the one before (the same, at the start of the range).
+
+    From `W` to a greater one the last bottom grows at least by what the acceptance rate does, `E(W)` being its
+    complement. So all roots accept as much in total, and the least accepts earliest: where `p = q`, at `W = 1`, always
+    the first candidate. A last bottom that rounding cannot tell from 0 is a root, and costs no more than that.
+    """
     xp = array_namespace(profile.first)
     low = profile.first + 1
     high = low * max(candidates, 1)
@@ -56,10 +62,22 @@ def _bracket(profile: Profile, candidates: int, rounds: int) -> tuple[_End, _End
     for _ in range(rounds):
         W = low + (high - low) * fractions / _SECTIONS
         last = _descent(profile, W, candidates)[0][..., -1]
-        reached = xp.sum(xp.astype(last <= 0, fractions.dtype), axis=-1, keepdims=True)
-        before, after = xp.maximum(reached - 1, reached * 0), xp.minimum(reached, reached * 0 + _SECTIONS)
+        short = xp.astype(last < -_rounding(profile, candidates), fractions.dtype)
+        count = xp.sum(short, axis=-1, keepdims=True)
+        before, after = xp.maximum(count - 1, count * 0), xp.minimum(count, count * 0 + _SECTIONS)
         low, high, low_last, high_last = (pick(x, i) for x in (W, last) for i in (before, after))
     return _End(low, low_last), _End(high, high_last)
+
+
+def _between(low: _End, high: _End) -> Array:
+    """Where the last bottom reaches 0, were it linear in the bracket."""
+    missing = positive_part(-low.last)
+    return low.at + (high.at - low.at) * divide(missing, missing + positive_part(high.last), missing * 0)
+
+
+def _rounding(profile: Profile, candidates: int) -> float:
+    """What rounding adds to the last bottom: two sums in each weight but the first, and it does not grow on the way."""
+    return 0 if is_rational(profile.first) else 2 * max(candidates - 1, 0) * SUM_ERROR
 
 
 def _descent(profile: Profile, W: Array, candidates: int) -> tuple[Array, Array]:
@@ -79,17 +97,22 @@ def _descent(profile: Profile, W: Array, candidates: int) -> tuple[Array, Array]
 
 
 def coarse_knots(candidates: int) -> list[float]:
-    """Levels in `(0, K]` to look at first, closer together near 0, where several bottoms lie."""
+    """Levels in `(0, K]` to look at first, closer together near 0, where several bottoms lie.
+
+    One of them is 1, the `W` of `p = q`: they grow as the power of their number, near 1.5, that puts one there.
+    """
     n = COARSE_KNOTS
-    return [candidates * (j / n) ** 1.5 for j in range(1, n + 1)]
+    powers = [math.log(candidates) / math.log(n / j) for j in range(1, n)]
+    power = min(powers, key=lambda x: abs(x - 1.5))
+    knots = [candidates * (j / n) ** power for j in range(1, n + 1)]
+    return [1.0 if abs(t - 1) < 1e-9 else t for t in knots]
 
 
 def refined_knots(profile: Profile, candidates: int) -> Array:
     """Where a second pass should know `E`: about `W` and the bottoms of the best schedule; `(..., K)`."""
     xp = array_namespace(profile.first)
     low, high = _bracket(profile, candidates, rounds=1)
-    W = low.at - (high.at - low.at) * divide(low.last, high.last - low.last, low.at * 0)
-    bottoms = _descent(profile, W, candidates)[0][..., 0, :candidates]
+    bottoms = _descent(profile, _between(low, high), candidates)[0][..., 0, :candidates]
     return xp.maximum(bottoms, bottoms * 0)
 
 

@@ -41,6 +41,7 @@ def test_torch_is_the_reference(rule, storage):
         ("random", 1, 1000, 1),
         ("real", 16, 4096, 8),
         ("flat", 16, 2048, 2),
+        *(("near", 16, 1000, candidates) for candidates in (2, 4, 8)),
         ("random", 4, 100, 0),
         ("adversarial", 1, 262_144, 2),
     ):
@@ -160,6 +161,16 @@ def test_no_candidates(rule, backend):
     x, u = np.zeros((len(p), 0), int), u[:, : rs.uniforms_needed(rule, 0)]
     found, expected = batched.verify(rule, *on(backend, p, q, x, u)), rs.verify(rule, p, q, x, u)
     assert np.array_equal(np.asarray(found.token), expected.token)
+    assert not np.asarray(found.accepted_index).any()
+
+
+@pytest.mark.parametrize("backend", ["torch", "jax"])
+def test_equal_laws_accept_the_first_candidate(backend):
+    """For every uniform, also where a row has fewer candidates than others."""
+    p, _, x, u = problem()
+    x[:, 0], x[::2, 1:], u[:, :K] = p.argmax(-1), -1, 1 - 2**-24
+    found = batched.verify("resispec", *on(backend, p, p, x, u))
+    assert np.array_equal(np.asarray(found.token), x[:, 0])
     assert not np.asarray(found.accepted_index).any()
 
 
