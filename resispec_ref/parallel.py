@@ -12,13 +12,15 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Part = TypeVar("Part")
 Answer = TypeVar("Answer")
 
 _AHEAD = 256
 """Parts handed out before the first of their answers is there: enough for a large cluster, and a bound on memory."""
+
+_ANSWER_WITHIN = 10  # seconds for a scheduler
 
 
 def in_order(
@@ -69,14 +71,11 @@ def chosen(args: argparse.Namespace) -> Iterator[Executor | None]:
     """The executor that the options of `add_arguments` ask for, shut down at the end; None: this process.
 
     Raises:
-        ValueError: fewer than one worker. OSError: no scheduler answers. ModuleNotFoundError: Dask is not installed.
+        ValueError: fewer than one worker, or no address. OSError: no scheduler answers. ModuleNotFoundError: Dask is
+            not installed.
     """
     if args.scheduler is not None:
-        try:
-            from distributed import Client
-        except ImportError:
-            raise ModuleNotFoundError('--scheduler needs Dask: pip install "resispec-ref[cluster]"') from None
-        with Client(args.scheduler, set_as_default=False) as client:
+        with _client(args.scheduler) as client:
             yield client.get_executor()
     elif args.workers is None:
         yield None
@@ -92,3 +91,30 @@ def chosen(args: argparse.Namespace) -> Iterator[Executor | None]:
             yield pool
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _client(address: str) -> Any:
+    """A connected `distributed.Client`, or an error, after which nothing keeps the process from its end."""
+    try:
+        from distributed import Client
+        from distributed.comm import parse_address, parse_host_port
+        from distributed.comm.registry import get_backend
+    except ImportError:
+        raise ModuleNotFoundError('--scheduler needs Dask: pip install "resispec-ref[cluster]"') from None
+    try:
+        scheme, place = parse_address(address)
+        get_backend(scheme)
+        host, port = parse_host_port(place)
+        if not host or not 0 < port < 1 << 16:
+            raise ValueError("no host, or no such port")
+    except ValueError as error:
+        raise ValueError(f"scheduler: {address!r} is no address such as tcp://host:8786 ({error})") from None
+    client = Client.__new__(Client)  # made before it connects: one that fails to has to be closed
+    try:
+        Client.__init__(client, address, set_as_default=False, timeout=_ANSWER_WITHIN)
+    except BaseException as error:
+        client.close(timeout=_ANSWER_WITHIN)
+        if isinstance(error, TypeError):  # TLS without keys
+            raise ValueError(f"scheduler: {address!r}: {error}") from None
+        raise
+    return client

@@ -4,7 +4,9 @@ import importlib
 import json
 import multiprocessing
 import os
+import re
 import signal
+import subprocess
 import sys
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -150,6 +152,24 @@ def test_what_cannot_be_asked_for(capsys):
     with pytest.raises(SystemExit):
         main(["measure", "--workers=2", "--scheduler=tcp://127.0.0.1:1"])
     assert "not allowed with" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("nonsense", "is no address such as tcp://host:8786 \\(missing port"),
+        ("foo://host:8786", "unknown address scheme"),
+        ("tcp://host:99999", "no such port"),
+        ("tls://127.0.0.1:1", "ssl_context"),
+        ("tcp://127.0.0.1:1", "Timed out"),
+    ],
+)
+def test_no_scheduler_is_an_error_and_the_process_ends(address, message):
+    line = ["measure", f"--scheduler={address}"]
+    program = "import sys; from resispec_ref import cli, parallel; parallel._ANSWER_WITHIN = 1; sys.exit(cli.main())"
+    ended = subprocess.run([sys.executable, "-c", program, *line], capture_output=True, text=True, timeout=30)
+    assert ended.returncode == 2
+    assert re.fullmatch(f"resispec: error: .*{message}.*\n", ended.stderr)
 
 
 def test_without_dask_the_extra_is_named(monkeypatch, capsys):
