@@ -6,6 +6,7 @@ candidates one number `W` fixes the whole schedule; for different laws per candi
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from array_api_compat import array_namespace
@@ -16,6 +17,7 @@ from resispec_ref._arrays import (
     count_below,
     count_while,
     divide,
+    is_rational,
     one_hot,
     positive_part,
     prefix_sum_from_zero,
@@ -62,8 +64,8 @@ def schedule(target: Any, draft: Any, *, candidates: int) -> Schedule:
 
     Solves `S_K(W) = W` for the unnormalised residuals `u_{i+1} = max(p − q S_i, min(p, q (W − S_i)+))`, `w_i = |u_i|`,
     `S_i = w_1 + … + w_i`; the acceptance rate is then `Σ min(p, W q)`. Exact on rationals. Where `W` is not unique
-    the least root is taken in rationals; in floats rounding decides which. All roots give the same law and acceptance
-    rate. Source: section 4 of the mathematics, equation (P).
+    the least root is taken (in floats the least but for rounding); all roots give the same law and acceptance rate.
+    Source: section 4 of the mathematics, equation (P).
     Theorem: `schedule_exact` (proofs/resispec.v).
 
     Laws `(..., vocab)`; `candidates` `K ≥ 1`. Raises `ValueError` as `check_pair` does.
@@ -127,7 +129,7 @@ def capacity_weights(p: Array, q: Array, iterations: int = 200) -> list[Array]:
 
 
 def schedule_total(p: Array, q: Array, candidates: int) -> Array:
-    """The least root `W`, `(..., 1)`, of `S_K(W) = W` in `[1, K]` (in floats some root), by a search over breakpoints.
+    """The least root `W`, `(..., 1)`, of `S_K(W) = W` in `[1, K]`, but for rounding, by a search over breakpoints.
 
     With `ρ = p/q` sorted, `S_i(W)` is linear in `W` between the points where `W`, or a level `W − S_i(W)`, meets a
     ratio or 0. A bracket of the root is narrowed to lie between two such points, one level after the other; each
@@ -140,7 +142,10 @@ def schedule_total(p: Array, q: Array, candidates: int) -> Array:
     for level in range(candidates):
         low, high = _narrow(table, level, low, high)
     excess_low, excess_high = -table.levels(low)[candidates], -table.levels(high)[candidates]
-    return low + (high - low) * divide(excess_low, excess_low - excess_high, excess_low * 0)
+    inside = low + (high - low) * divide(excess_low, excess_low - excess_high, excess_low * 0)
+    xp = array_namespace(low)
+    inside = xp.where(excess_high > 0, high, inside)  # a root but for rounding, as `low` may be
+    return xp.where(excess_low <= table.rounding, low, inside)
 
 
 def _narrow(table: _RatioTable, level: int, low: Array, high: Array) -> tuple[Array, Array]:
@@ -156,7 +161,7 @@ def _narrow(table: _RatioTable, level: int, low: Array, high: Array) -> tuple[Ar
 
     def before_root(index: Array) -> Array:
         W = point(index[..., 0, :])
-        return (table.levels(W)[table.candidates] < 0)[..., None, :]
+        return (table.levels(W)[table.candidates] < -table.rounding)[..., None, :]
 
     count = count_while(before_root, knots, xp.astype(low != low, xp.int64))
     previous, following = xp.maximum(count - 1, count * 0), xp.minimum(count, count * 0 + knots - 1)
@@ -175,6 +180,9 @@ class _RatioTable:
         self.P, self.Q = prefix_sum_from_zero(take(p, order)), prefix_sum_from_zero(take(q, order))
         self.knots = xp.concat([self.ratio[..., :1] * 0, self.ratio], axis=-1)
         self.candidates = candidates
+        # of a level: K sums of a few terms up to K, each of prefix sums. S_K − W may be this little below 0 at a root.
+        # Between two W it grows by at least the acceptance, so that stopping early costs no more than this.
+        self.rounding = 0 if is_rational(p) else 8 * candidates**2 * math.log2(p.shape[-1] + 1) * 2.0**-53
 
     def levels(self, W: Array) -> list[Array]:
         """`W − S_0, W − S_1, …, W − S_K` for every `W` of shape `(..., n)`, with `S_0 = 0`."""

@@ -20,8 +20,8 @@ class ResiSpec(Verifier):
 
     `λ_i q(x)` is how much of token `x` the remaining candidates can still accept: that much is reserved, the rest
     accepted now. Exact for every `W`; the root of `S_K(W) = W` accepts most, `Σ min(p, W q)` in total.
-    Where there are several roots, rationals take the least, and in floats rounding decides; they share their law and
-    acceptance rate, but not what each candidate accepts.
+    Where there are several roots the least is taken, so that early candidates accept; all share their law and
+    acceptance rate.
 
     Source: section 4 of the mathematics, equations (S) and (P), after arXiv 2608.24411.
     Theorems: `resispec_exact` (proofs/resispec.v), `schedule_optimal` (proofs/optimal.v).

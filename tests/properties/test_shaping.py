@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import routes
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rules import exact
 from scipy.optimize import linprog
@@ -93,6 +93,15 @@ def test_the_schedule_satisfies_its_equation(pair, K):
     rate = sum(min(a, found.W * b) for a, b in zip(p, q, strict=True))
     assert rate == rs.emitted_law("resispec", p, q, candidates=K).acceptance_rate
     assert rate == 1 - sum(found.residuals[-1])
+
+
+@given(pair=pairs(), K=st.integers(1, 4))
+@example(pair=([Fraction(1, 3)] * 3, [Fraction(1, 4), Fraction(1, 2), Fraction(1, 4)]), K=2)  # all of [4/3, 5/3]
+@example(pair=([Fraction(1, 7)] * 7, [Fraction(1, 7)] * 7), K=4)
+def test_floats_take_the_same_root(pair, K):
+    """The least one, so that the same candidates accept. Rounding of 1e-13 in `S_K` moves it by that over a slope."""
+    exact, found = (rs.schedule(*laws, candidates=K) for laws in (pair, [np.array(x, dtype=float) for x in pair]))
+    np.testing.assert_allclose(found.weights, np.array(exact.weights, dtype=float), rtol=0, atol=1e-9)
 
 
 @given(pair=pairs(), K=st.integers(1, 4))
