@@ -27,7 +27,8 @@ def distinct_sets(q: Array, candidates: int) -> dict[tuple[int, ...], Array]:
     Raises:
         ValueError: more than `MAX_SETS` sets.
     """
-    tokens = np.flatnonzero(np.any(q > 0, axis=tuple(range(q.ndim - 1)))).tolist()  # no other is ever drawn
+    # no other token is ever drawn; an empty batch has none, and is given one to keep its shape
+    tokens = np.flatnonzero(np.any(q > 0, axis=tuple(range(q.ndim - 1)))).tolist() or [0]
     q = q[..., tokens]
     vocab, K = len(tokens), min(candidates, len(tokens))
     if count_sets(vocab, K) > MAX_SETS:
