@@ -8,7 +8,7 @@ import numpy as np
 from array_api_compat import array_namespace, device, is_array_api_obj
 
 from resispec_ref import _draw
-from resispec_ref._arrays import Array, take, total
+from resispec_ref._arrays import Array, is_rational, take, total
 from resispec_ref._convert import is_traced, refuse
 from resispec_ref._problem import check_problem
 from resispec_ref.distributions import scalar
@@ -138,8 +138,8 @@ def accepts(proposal: Any, accepted: Any, token: Any, uniform: Any) -> Array:
         uniform: `(...)`, in `[0, 1)`.
 
     Raises:
-        ValueError: a mass that is NaN, infinite or negative; an id outside the vocabulary or without mass; a uniform
-            outside `[0, 1)`.
+        ValueError: a mass that is NaN, infinite or negative; more accepted than proposed; masses over different
+            vocabularies; an id outside the vocabulary or without mass; a uniform outside `[0, 1)`.
 
     Source: section 1 of the mathematics. Theorem: `step_exact_iff` (proofs/step.v).
 
@@ -147,6 +147,13 @@ def accepts(proposal: Any, accepted: Any, token: Any, uniform: Any) -> Array:
     (False, True)
     """
     q, m = check_masses(proposal=proposal, accepted=accepted)
+    if q.shape[-1] != m.shape[-1]:
+        raise ValueError(
+            f"accepted: {m.shape[-1]} tokens beside {q.shape[-1]} of proposal; both are over the same tokens"
+        )
+    if not (is_traced(q) or is_traced(m)):
+        rounding = 0 if is_rational(q) else total(q) * 2.0**-50  # of differences of a few masses
+        refuse(m > q + rounding, m + q * 0, "accepted", "is more than the proposal has of the token")
     token, uniform = (x if is_array_api_obj(x) else np.asarray(x) for x in (token, uniform))
     x = check_tokens(token[..., None], q, absent=False)
     u = check_uniforms(uniform[..., None], q, needed=1)

@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import binom
 
 from resispec_ref.oracle.confidence import smallest_tv_found, tv_observed, tv_upper
+from resispec_ref.oracle.diagnosis import diagnose
 from resispec_ref.oracle.evidence import CONCENTRATIONS, Evidence, log_average, log_excess, log_mixture
 
 # log Γ(c) is about 2.6e8 at the largest concentration: four of these are added, each rounded to half its spacing
@@ -106,3 +107,15 @@ def test_stated_power_is_what_fresh_draws_show():
 def test_nothing_is_found_without_draws():
     assert smallest_tv_found(np.array([0.5, 0.5]), 0, 9.2) == 1
     assert smallest_tv_found(np.array([0.0, 1.0]), 1000, 9.2) == 1
+
+
+def test_a_fault_that_explains_little_is_not_named():
+    """Observed (0.3, 0.7), right (0.5, 0.5): 0.49 goes the right way and explains a tenth, 0.32 nearly all."""
+    counts, right = np.array([30_000, 70_000]), np.array([0.5, 0.5])
+
+    def named(p):
+        return diagnose([(counts, right, {"fault": np.array([p, 1 - p])})], lambda name: ("", ""))
+
+    assert named(0.49) is None
+    assert (named(0.32).name, named(0.32).matches) == ("fault", False)
+    assert named(0.3).matches
