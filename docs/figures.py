@@ -8,9 +8,9 @@ from page import DARK, LIGHT, measured, picture
 from tree_tables import recorded_rows
 
 import resispec_ref as rs
-from resispec_ref.measure import Measurement
+from resispec_ref.measurements.measure import Measurement
+from resispec_ref.measurements.tree_tables import TREES
 from resispec_ref.sequence import complete_tree, expected_accepted_length
-from resispec_ref.sequence.tables import TREES
 
 EVERY = 4  # of the recorded positions, where many numbers of candidates are computed
 

@@ -13,8 +13,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import resispec_ref
-from resispec_ref import cli as command_line
-from resispec_ref.measure import Measurement, RuleMeasurement, measure
+from resispec_ref.commands import cli as command_line
+from resispec_ref.measurements.measure import Measurement, RuleMeasurement, measure
 
 HERE = Path(__file__).parent
 CACHE = HERE / "_build" / "measured"

@@ -8,7 +8,7 @@ from IPython.display import HTML, Markdown
 from page import measured
 
 import resispec_ref as rs
-from resispec_ref.measure import takes
+from resispec_ref.measurements.measure import takes
 
 CANDIDATES = 3
 EVERY = 8

@@ -7,7 +7,7 @@ from pathlib import Path
 from IPython.display import Markdown
 
 import resispec_ref as rs
-from resispec_ref.sequence.tables import TREES, Row, ngram_rows
+from resispec_ref.measurements.tree_tables import TREES, Row, ngram_rows
 
 RECORDED = Path(__file__).parent / "findings" / "recorded"
 """Files `decode-*.json`, printed by `resispec decode --tables --json`."""

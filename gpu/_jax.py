@@ -18,8 +18,8 @@ from resispec_gpu.levels import Band, Level, Profile, above, capped
 from resispec_gpu.optimal import choose
 from resispec_gpu.rules import Step, run
 from resispec_gpu.shaped import coarse_knots, merged, refined_knots
-from resispec_ref._arrays import Array
-from resispec_ref._convert import is_traced
+from resispec_ref.arrays.arithmetic import Array
+from resispec_ref.arrays.convert import is_traced
 
 _BLOCK = 1024
 

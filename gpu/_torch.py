@@ -19,7 +19,7 @@ from resispec_gpu.bins import BINS, Bins
 from resispec_gpu.levels import Band, Level, Profile
 from resispec_gpu.rules import Step, run
 from resispec_gpu.shaped import COARSE_KNOTS, coarse_knots, merged, refined_knots
-from resispec_ref._arrays import Array
+from resispec_ref.arrays.arithmetic import Array
 
 Tensor = torch.Tensor
 

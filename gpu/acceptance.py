@@ -11,8 +11,8 @@ from array_api_compat import array_namespace, is_jax_array, is_torch_array
 from resispec_gpu.optimal import on_host
 from resispec_gpu.rules import RULES
 from resispec_ref import Verification, uniforms_needed
-from resispec_ref._arrays import Array, index_range, take
-from resispec_ref._convert import is_traced, refuse
+from resispec_ref.arrays.arithmetic import Array, index_range, take
+from resispec_ref.arrays.convert import is_traced, refuse
 from resispec_ref.validation import check_tokens, sum_tolerance
 
 

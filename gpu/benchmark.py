@@ -22,7 +22,7 @@ from resispec_gpu.scaling import CANDIDATES, Timing, scaling
 from resispec_gpu.timing import CLOCKS, Work, added_bytes, best_seconds, machine
 from resispec_gpu.validate import BACKENDS, available
 from resispec_gpu.works import UNIT, Inputs, from_logits, inputs, passes, residual_by_residual, step
-from resispec_ref._terminal import print_table
+from resispec_ref.commands.display.tables import print_table
 
 BATCH, VOCAB = 64, 128_000
 

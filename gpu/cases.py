@@ -74,7 +74,7 @@ def candidates(q: np.ndarray, count: int, rng: np.random.Generator, *, distinct:
 
 
 def _recorded(batch: int, vocab: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    from resispec_ref.pairs import load_pairs
+    from resispec_ref.models.pairs import load_pairs
 
     pairs = load_pairs()
     width = min(pairs.width, vocab)

@@ -20,8 +20,8 @@ from resispec_gpu.cases import candidates
 from resispec_gpu.rules import RULES
 from resispec_gpu.timing import CLOCKS, Work, best_seconds, machine
 from resispec_ref import law_from_logits, uniforms_needed
-from resispec_ref._terminal import print_table
-from resispec_ref.language_model import LanguageModel, without_layers
+from resispec_ref.commands.display.tables import print_table
+from resispec_ref.models.language_model import LanguageModel, without_layers
 
 TARGET = "target, forward pass"
 TEXT = "The old lighthouse keeper climbed the stairs, lit the lamp, and looked out over the sea. "

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 from array_api_compat import array_namespace
 
-from resispec_ref._arrays import Array, divide, index_range
+from resispec_ref.arrays.arithmetic import Array, divide, index_range
 
 
 class Level(NamedTuple):

@@ -15,8 +15,8 @@ from array_api_compat import is_torch_array
 from resispec_gpu.bins import BINS
 from resispec_gpu.levels import Decision
 from resispec_ref import State
-from resispec_ref._arrays import Array, take
-from resispec_ref.verifiers.optimal import Optimal
+from resispec_ref.arrays.arithmetic import Array, take
+from resispec_ref.verifiers.independent.optimal import Optimal
 
 _CUT = Optimal(groups=64)
 

@@ -9,7 +9,7 @@ from typing import Any
 from resispec_gpu.rules import RULES
 from resispec_gpu.scaling import CANDIDATES, Timing, along, fit
 from resispec_gpu.works import SORT, UNIT
-from resispec_ref.plots import check_available
+from resispec_ref.commands.display.measure_plot import check_available
 
 COLOURS = dict(zip(RULES, ("#7f7f7f", "#bdbdbd", "#0b3c6f", "#d55e00"), strict=True)) | {"other": "#dddddd"}
 """By rule; `other` for the yardsticks and for engines."""

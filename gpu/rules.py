@@ -12,7 +12,7 @@ from array_api_compat import array_namespace
 from resispec_gpu.levels import Band, Decision, Level, Profile, Schedule, decide, rising_schedule
 from resispec_gpu.optimal import choose
 from resispec_gpu.shaped import shaped_schedule
-from resispec_ref._arrays import Array, divide, take
+from resispec_ref.arrays.arithmetic import Array, divide, take
 
 RULES = ("recursive-rejection", "recursive-rejection-without-replacement", "resispec", "optimal")
 

@@ -13,7 +13,7 @@ from array_api_compat import array_namespace
 
 from resispec_gpu.levels import Level, Profile, Schedule, above, capped, part, pick
 from resispec_ref import State, Verifier
-from resispec_ref._arrays import Array, divide, index_range, is_rational, normalise, positive_part, total
+from resispec_ref.arrays.arithmetic import Array, divide, index_range, is_rational, normalise, positive_part, total
 
 SUM_ERROR = 4e-6  # of a backend's sums over the vocabulary, relative to 1
 _SECTIONS = 16  # parts of a bracket of the root W that are tried at once

@@ -7,23 +7,24 @@ what any exact rule can accept at most, `verify` runs a rule on given uniforms.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from resispec_ref.acceptance import Verification, accepts, draw, uniforms_needed, verify
 from resispec_ref.bounds import optimal_acceptance, optimal_acceptance_for
+from resispec_ref.candidates.several_drafts import PerCandidate
 from resispec_ref.distributions import kl_divergence, law_from_logits, overlap, total_variation
 from resispec_ref.law import EmittedLaw, EstimatedLaw, emitted_law, estimated_law
-from resispec_ref.linear_programs import best_sequential_acceptance
-from resispec_ref.measure import Measurement, RuleMeasurement, measure
-from resispec_ref.pairs import Pairs, iterate_pairs, load_pairs, save_pairs
+from resispec_ref.measurements.linear_programs import best_sequential_acceptance
+from resispec_ref.measurements.measure import Measurement, RuleMeasurement, measure
+from resispec_ref.models.pairs import Pairs, iterate_pairs, load_pairs, save_pairs
 from resispec_ref.proposal import Schedule, future_capacity, published_proxy, schedule
 from resispec_ref.residual import published_residual, shaped_residual, standard_residual
-from resispec_ref.several_drafts import PerCandidate
 from resispec_ref.validation import check_law, valid_rows
 from resispec_ref.verifiers import Selection, State, Verifier, get_verifier, verifier_names
 
 if TYPE_CHECKING:
-    from resispec_ref.oracle.report import Report
+    from resispec_ref.oracle.report.report import Report
 
 __version__ = "0.1.0"
 
@@ -68,6 +69,10 @@ __all__ = [
     "verifier_names",
     "verify",
 ]
+
+for _name in ("candidates.several_drafts", "measurements.linear_programs", "measurements.measure", "models.pairs"):
+    # where these public names were imported from before their modules had rooms
+    sys.modules[f"{__name__}.{_name.rpartition('.')[2]}"] = sys.modules[f"{__name__}.{_name}"]
 
 
 def audit(implementation: Any, *, kind: str, **options: Any) -> Report:

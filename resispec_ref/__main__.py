@@ -2,7 +2,7 @@
 
 import sys
 
-from resispec_ref.cli import main
+from resispec_ref.commands.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

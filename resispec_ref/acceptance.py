@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from array_api_compat import array_namespace, device, is_array_api_obj
 
-from resispec_ref import _draw
-from resispec_ref._arrays import Array, is_rational, take, total
-from resispec_ref._convert import is_traced, refuse
-from resispec_ref._problem import check_problem
+from resispec_ref.arrays import draw as _draw
+from resispec_ref.arrays.arithmetic import Array, is_rational, take, total
+from resispec_ref.arrays.convert import is_traced, refuse
+from resispec_ref.candidates.several_drafts import PerCandidate
 from resispec_ref.distributions import scalar
-from resispec_ref.several_drafts import PerCandidate
+from resispec_ref.rule.problem import check_problem
+from resispec_ref.rule.registry import get_verifier
+from resispec_ref.rule.verifier import State, Verifier
 from resispec_ref.validation import check_candidates, check_masses, check_tokens, check_uniforms
-from resispec_ref.verifiers import State, Verifier, get_verifier
 
 
 class Verification(NamedTuple):

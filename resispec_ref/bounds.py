@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from array_api_compat import array_namespace
 
-from resispec_ref._arrays import Array, divide, is_rational, prefix_sum, prefix_sum_from_zero, take, total
-from resispec_ref._convert import is_traced
-from resispec_ref._quadrature import trapezoid_step
-from resispec_ref.candidate_sets import distinct_sets
+from resispec_ref.arrays.arithmetic import Array, divide, is_rational, prefix_sum, prefix_sum_from_zero, take, total
+from resispec_ref.arrays.convert import is_traced
+from resispec_ref.candidates.candidate_sets import distinct_sets
+from resispec_ref.candidates.quadrature import trapezoid_step
+from resispec_ref.candidates.several_drafts import PerCandidate, per_candidate_bound
 from resispec_ref.distributions import scalar
-from resispec_ref.several_drafts import PerCandidate, per_candidate_bound
 from resispec_ref.validation import check_candidates, check_drafts, check_pair
 
 if TYPE_CHECKING:
-    from resispec_ref.verifiers import Verifier
+    from resispec_ref.rule.verifier import Verifier
 
 _CERTAIN = 36.0  # a clock of rate q rang by t with probability 1 − e^{−36}, below rounding, once q t exceeds this
 _GONE = 740.0  # e^{−740} is 0 beside anything

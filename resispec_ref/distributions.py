@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj, is_numpy_array
 
-from resispec_ref._arrays import Array, count_while, index_range, is_rational, prefix_sum, take, total
-from resispec_ref._convert import as_float, is_traced, refuse
+from resispec_ref.arrays.arithmetic import Array, count_while, index_range, is_rational, prefix_sum, take, total
+from resispec_ref.arrays.convert import as_float, is_traced, refuse
 from resispec_ref.validation import check_law, check_pair
 
 _LEAST_TEMPERATURE = float(np.finfo(np.float64).tiny)  # JAX on a CPU takes less for 0

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from resispec_ref._arrays import Array, index_range, is_rational, total
-from resispec_ref._draw import draw
-from resispec_ref._problem import check_problem
+from resispec_ref.arrays.arithmetic import Array, index_range, is_rational, total
+from resispec_ref.arrays.draw import draw
 from resispec_ref.distributions import scalar, tv
+from resispec_ref.rule.problem import check_problem
+from resispec_ref.rule.verifier import Selection, State, Verifier
 from resispec_ref.validation import check_candidates
-from resispec_ref.verifiers import Selection, State, Verifier
 
 MAX_PATHS = 2_000_000
 """Entries (`paths × vocab`) up to which `emitted_law` enumerates the rejected paths of a path-dependent rule."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from array_api_compat import array_namespace
 
-from resispec_ref._arrays import (
+from resispec_ref.arrays.arithmetic import (
     Array,
     capped_quotient,
     count_below,

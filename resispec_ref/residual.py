@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from array_api_compat import array_namespace
 
-from resispec_ref._arrays import (
+from resispec_ref.arrays.arithmetic import (
     Array,
     capped_quotient,
     divide,
@@ -21,7 +21,7 @@ from resispec_ref._arrays import (
     take,
     total,
 )
-from resispec_ref._convert import is_traced, refuse
+from resispec_ref.arrays.convert import is_traced, refuse
 from resispec_ref.validation import check_pair, check_tokens
 
 Spread = Literal["proportional", "water-filling"]

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device, is_array_api_obj
 
-from resispec_ref._arrays import Array, is_rational, quotient, take, total
-from resispec_ref._convert import as_arrays, from_sequence, is_traced, move, number_type, objects, refuse
+from resispec_ref.arrays.arithmetic import Array, is_rational, quotient, take, total
+from resispec_ref.arrays.convert import as_arrays, from_sequence, is_traced, move, number_type, objects, refuse
 
 
 def check_law(law: Any, *, name: str = "law") -> Array:

@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from resispec_ref import emitted_law, get_verifier, verifier_names, verifiers
-from resispec_ref.audit_rules import CASES, audit_rule
-from resispec_ref.cli import main
-from resispec_ref.search import Case, climb, random_cases, search, shrink, size
-from resispec_ref.verifiers.recursive_rejection import RecursiveRejection
-from resispec_ref.verifiers.resispec import ResiSpec
-from resispec_ref.verifiers.resispec_published import ResiSpecPublished
+from resispec_ref import emitted_law, get_verifier, verifier_names
+from resispec_ref.commands.cli import main
+from resispec_ref.measurements.rule_audit import CASES, audit_rule
+from resispec_ref.measurements.search import Case, climb, random_cases, search, shrink, size
+from resispec_ref.rule import registry
+from resispec_ref.verifiers.independent.recursive_rejection import RecursiveRejection
+from resispec_ref.verifiers.independent.resispec import ResiSpec
+from resispec_ref.verifiers.lossy.resispec_published import ResiSpecPublished
 
 README = Path(__file__).parent.parent / "README.md"
 
@@ -143,7 +144,7 @@ class SlightlyWrong(RecursiveRejection):
 
 @pytest.mark.parametrize("rule", [Liar, Modest, SlightlyWrong], ids=lambda rule: rule.name)
 def test_a_rule_that_declares_itself_wrongly_is_found(rule, monkeypatch, capsys):
-    monkeypatch.setitem(verifiers._BY_NAME, rule.name, rule)
+    monkeypatch.setitem(registry._BY_NAME, rule.name, rule)
     assert main(["audit", "--verifier", rule.name, "--json"]) == 1
     out, err = capsys.readouterr()
     (found,) = json.loads(out)["rules"]
@@ -158,7 +159,7 @@ def test_a_rule_that_declares_itself_wrongly_is_found(rule, monkeypatch, capsys)
 
 @pytest.mark.parametrize("arguments", [["engine.py:verify"], ["--example"]])
 def test_an_implementation_and_the_example_go_to_the_audit_of_foreign_code(monkeypatch, arguments):
-    monkeypatch.setattr("resispec_ref.oracle.command.run", lambda args: 40)
+    monkeypatch.setattr("resispec_ref.commands.audit_engine.run", lambda args: 40)
     assert main(["audit", *arguments]) == 40
 
 

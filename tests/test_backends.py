@@ -11,7 +11,7 @@ from backends import BACKENDS, make_backend
 from rules import VARIANTS, candidates_for, label
 
 import resispec_ref as rs
-from resispec_ref.verifiers import k_seq
+from resispec_ref.verifiers.independent import k_seq
 
 CALLS = {
     "emitted_law": lambda p, q: rs.emitted_law("recursive-rejection", p, q, candidates=2),

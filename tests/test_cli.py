@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import resispec_ref as rs
-from resispec_ref import _terminal
-from resispec_ref.cli import COMMANDS, main
-from resispec_ref.pairs import Pairs, save_pairs
+from resispec_ref.commands.cli import COMMANDS, main
+from resispec_ref.commands.display import tables
+from resispec_ref.models.pairs import Pairs, save_pairs
 
 README = Path(__file__).parent.parent / "README.md"
 DIE = ["--target", "1/3,1/3,1/3", "--draft", "1/2,1/2,0"]
@@ -180,7 +180,7 @@ def test_on_a_terminal_there_is_a_bar_and_a_table_without_markdown(capsys, pairs
 
 
 def test_tables_pad_and_align(capsys):
-    _terminal.print_table(["rule", "rate"], [["a", "1"], ["bcdef", "22"]], right=["rate"])
+    tables.print_table(["rule", "rate"], [["a", "1"], ["bcdef", "22"]], right=["rate"])
     assert capsys.readouterr().out.splitlines() == [
         "| rule  | rate |",
         "| ----- | ---: |",
@@ -195,7 +195,7 @@ def test_a_table_on_a_narrow_terminal_loses_no_word(capsys, monkeypatch, width):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     columns = ["rule", "smallest counterexample", "rate"]
     rows = [["recursive-rejection-without-replacement", "none", "0.25"], ["resispec", "p = (1/2, 1/2, 0), K = 1", "1"]]
-    _terminal.print_table(columns, rows, right=["rate"])
+    tables.print_table(columns, rows, right=["rate"])
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= max(width, 81)
     words = out.replace("-", " ").split()
@@ -204,8 +204,10 @@ def test_a_table_on_a_narrow_terminal_loses_no_word(capsys, monkeypatch, width):
 
 
 def test_bench_reports_ratios_and_its_machine(capsys, monkeypatch):
-    monkeypatch.setattr("resispec_ref.bench.VOCAB", 64)
-    monkeypatch.setattr("resispec_ref.bench._seconds", lambda work, runs: 0.25 if "_import" not in repr(work) else 0.0)
+    monkeypatch.setattr("resispec_ref.measurements.speed.VOCAB", 64)
+    monkeypatch.setattr(
+        "resispec_ref.measurements.speed._seconds", lambda work, runs: 0.25 if "_import" not in repr(work) else 0.0
+    )
     assert main(["bench", "--json"]) == 1  # a quarter of a second for one law is above the limit of 0.1
     found = json.loads(capsys.readouterr().out)
     assert "NumPy" in found["machine"]
@@ -216,8 +218,8 @@ def test_bench_reports_ratios_and_its_machine(capsys, monkeypatch):
 
 
 def test_bench_runs_what_it_times(capsys, monkeypatch):
-    monkeypatch.setattr("resispec_ref.bench.VOCAB", 64)
-    monkeypatch.setattr("resispec_ref.bench.CANDIDATES", 2)
+    monkeypatch.setattr("resispec_ref.measurements.speed.VOCAB", 64)
+    monkeypatch.setattr("resispec_ref.measurements.speed.CANDIDATES", 2)
     assert main(["bench"]) in (0, 1)
     assert "| emitted_law resispec" in capsys.readouterr().out
 
@@ -228,7 +230,8 @@ def test_the_module_is_the_command_and_its_help_loads_no_subcommand():
         "try: runpy.run_module('resispec_ref', run_name='__main__')\n"
         "except SystemExit: pass\n"
         "heavy = ['matplotlib', 'rich', 'torch', 'jax', 'scipy', 'transformers', 'hypothesis']\n"
-        "print([m for m in [*heavy, 'resispec_ref.audit_rules', 'resispec_ref.record'] if m in sys.modules])"
+        "ours = ['resispec_ref.measurements.rule_audit', 'resispec_ref.models.recording']\n"
+        "print([m for m in heavy + ours if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "usage: resispec" in done.stdout

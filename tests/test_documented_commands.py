@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from resispec_ref.cli import _parser
+from resispec_ref.commands.cli import _parser
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *(page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts)]

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import resispec_ref as rs
-from resispec_ref.pairs import Pairs, save_pairs
+from resispec_ref.commands.measure import total_variation_text
+from resispec_ref.models.pairs import Pairs, save_pairs
 
-measure_module = importlib.import_module("resispec_ref.measure")
+measure_module = importlib.import_module("resispec_ref.measurements.measure")
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +136,7 @@ def test_bad_input_is_named(small, change, message):
 
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_the_plot_names_every_rule(found, tmp_path, ending):
-    from resispec_ref.plots import plot_measurement
+    from resispec_ref.commands.display.measure_plot import plot_measurement
 
     path = tmp_path / f"measure.{ending}"
     plot_measurement(found, path)
@@ -149,7 +150,7 @@ def test_the_plot_names_every_rule(found, tmp_path, ending):
 
 def test_a_table_shows_no_number_where_it_is_sampling_noise_alone(found):
     """Of a rule that claims to be exact, within what sampling explains; a lie and a biased rule keep their numbers."""
-    text = measure_module.total_variation_text
+    text = total_variation_text
     naive, published = found["naive"], found["resispec-published"]
     assert naive.total_variation_mean > 1e-3
     assert text(naive) == "noise"
@@ -161,7 +162,7 @@ def test_a_table_shows_no_number_where_it_is_sampling_noise_alone(found):
 
 
 def test_without_matplotlib_the_extra_is_named(small, monkeypatch, tmp_path, capsys):
-    from resispec_ref.cli import main
+    from resispec_ref.commands.cli import main
 
     path = tmp_path / "pairs.npz"
     save_pairs(path, small)

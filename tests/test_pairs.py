@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from resispec_ref.distributions import law_from_logits, overlap
-from resispec_ref.pairs import Pairs, iterate_pairs, load_pairs, pairs_shape, save_pairs
+from resispec_ref.models.pairs import Pairs, iterate_pairs, load_pairs, pairs_shape, save_pairs
 
 ARRAYS = ("target_logits", "draft_logits", "token_ids")
 

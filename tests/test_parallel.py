@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import resispec_ref as rs
-from resispec_ref import parallel
-from resispec_ref.audit_rules import audit_rules
-from resispec_ref.cli import main
-from resispec_ref.pairs import Pairs, save_pairs
+from resispec_ref.commands.cli import main
+from resispec_ref.measurements import parallel
+from resispec_ref.measurements.rule_audit import audit_rules
+from resispec_ref.models.pairs import Pairs, save_pairs
 
 RULES = ["resispec", "resispec-published", "recursive-rejection-without-replacement"]
 OPTIONS = {"candidates": 2, "verifiers": RULES, "paths": 50}
@@ -33,7 +33,7 @@ def pairs():
 
 @pytest.fixture(autouse=True)
 def many_parts(monkeypatch):
-    monkeypatch.setattr(importlib.import_module("resispec_ref.measure"), "_CHUNK_ENTRIES", 64)
+    monkeypatch.setattr(importlib.import_module("resispec_ref.measurements.measure"), "_CHUNK_ENTRIES", 64)
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +166,10 @@ def test_what_cannot_be_asked_for(capsys):
 )
 def test_no_scheduler_is_an_error_and_the_process_ends(address, message):
     line = ["measure", f"--scheduler={address}"]
-    program = "import sys; from resispec_ref import cli, parallel; parallel._ANSWER_WITHIN = 1; sys.exit(cli.main())"
+    program = (
+        "import sys; from resispec_ref.commands import cli, executors; "
+        "executors._ANSWER_WITHIN = 1; sys.exit(cli.main())"
+    )
     ended = subprocess.run([sys.executable, "-c", program, *line], capture_output=True, text=True, timeout=30)
     assert ended.returncode == 2
     assert re.fullmatch(f"resispec: error: .*{message}.*\n", ended.stderr)

@@ -11,13 +11,13 @@ import tokenizers
 import torch
 import transformers
 
-from resispec_ref import language_model
-from resispec_ref import record as recording
-from resispec_ref.cli import main
+from resispec_ref.commands import record as record_command
+from resispec_ref.commands.cli import main
 from resispec_ref.distributions import law_from_logits, overlap
-from resispec_ref.language_model import parse_layers
-from resispec_ref.pairs import load_pairs
-from resispec_ref.record import most_probable_union, record
+from resispec_ref.models import language_model, recording
+from resispec_ref.models.language_model import parse_layers
+from resispec_ref.models.pairs import load_pairs
+from resispec_ref.models.recording import most_probable_union, record
 
 WORDS = ["the", "a", "city", "soup", "number", "train", "of", "and", "to", "is", "in", "with", ".", "first", "begins"]
 TEXT = "the city begins with a number . a train is in the soup"
@@ -319,15 +319,15 @@ def test_the_wheel_that_is_not_there_is_named(monkeypatch):
 
 def command(*words):
     parser = argparse.ArgumentParser(prog="resispec record")
-    recording.add_arguments(parser)
-    return recording.run(parser.parse_args(words))
+    record_command.add_arguments(parser)
+    return record_command.run(parser.parse_args(words))
 
 
 def test_the_command_writes_a_file_and_says_what_is_in_it(target, tmp_path):
     """In a process of its own, with pipes: the libraries settle at import whether they draw progress bars."""
     output = tmp_path / "out.npz"
     program = (
-        "import argparse, sys; from resispec_ref.record import add_arguments, run; "
+        "import argparse, sys; from resispec_ref.commands.record import add_arguments, run; "
         "parser = argparse.ArgumentParser(); add_arguments(parser); sys.exit(run(parser.parse_args()))"
     )
     words = [target, "--skip-layers", "1-2", "--positions", "20", "--width", "6", "-o", str(output)]
@@ -357,7 +357,7 @@ def test_the_built_in_model_has_a_default_draft(monkeypatch, tmp_path):
     def stop(target, draft, *, skip_layers, **options):
         raise ValueError(f"{target} {draft} {skip_layers}")
 
-    monkeypatch.setattr(recording, "record", stop)
+    monkeypatch.setattr(record_command, "record", stop)
     with pytest.raises(ValueError, match=r"^smollm2 None 14-17$"):
         command("smollm2", "-o", str(tmp_path / "out.npz"))
 

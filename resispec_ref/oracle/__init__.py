@@ -12,14 +12,15 @@ from importlib.util import find_spec
 from typing import Any
 
 from resispec_ref.oracle.auditor import run_audit
-from resispec_ref.oracle.cases import PositionCase, fraction_case, position_cases
-from resispec_ref.oracle.convert import Dtype, Format, Inputs, Library
+from resispec_ref.oracle.cases.positions import PositionCase, fraction_case, position_cases
+from resispec_ref.oracle.cases.tables import ChainCase, TreeCase, chain_cases, tree_cases
+from resispec_ref.oracle.drawing.rounds import AnyCase, Plan, Progress
 from resispec_ref.oracle.law_kind import audit_law
-from resispec_ref.oracle.noise import Noise
-from resispec_ref.oracle.report import CaseResult, Counterexample, Diagnosis, Finding, HighResolution, Report
-from resispec_ref.oracle.rounds import AnyCase, Plan, Progress
-from resispec_ref.oracle.subject import Draw, Drawer, Kind, Subject
-from resispec_ref.oracle.tables import ChainCase, TreeCase, chain_cases, tree_cases
+from resispec_ref.oracle.report.record import CaseResult, Counterexample, Diagnosis, Finding, HighResolution
+from resispec_ref.oracle.report.report import Report
+from resispec_ref.oracle.subjects.convert import Dtype, Format, Inputs, Library
+from resispec_ref.oracle.subjects.noise import Noise
+from resispec_ref.oracle.subjects.subject import Draw, Drawer, Kind, Subject
 
 __all__ = [
     "CaseResult",

@@ -9,14 +9,11 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from resispec_ref.oracle import checks
-from resispec_ref.oracle.calls import CallError
-from resispec_ref.oracle.cases import PositionCase
-from resispec_ref.oracle.confidence import round_error, smallest_tv_found, tv_observed, tv_upper
-from resispec_ref.oracle.explanation import confirmed, counterexample, diagnosed
-from resispec_ref.oracle.high_resolution import resolve
-from resispec_ref.oracle.report import CaseResult, Finding, HighResolution, Report
-from resispec_ref.oracle.rounds import (
+from resispec_ref.oracle.cases.positions import PositionCase
+from resispec_ref.oracle.counterexamples.explanation import confirmed, counterexample, diagnosed
+from resispec_ref.oracle.drawing import checks
+from resispec_ref.oracle.drawing.high_resolution import resolve
+from resispec_ref.oracle.drawing.rounds import (
     FIRST_ROUND,
     AnyCase,
     Plan,
@@ -29,7 +26,11 @@ from resispec_ref.oracle.rounds import (
     merged,
     start,
 )
-from resispec_ref.oracle.subject import Subject, settle_batching
+from resispec_ref.oracle.report.record import CaseResult, Finding, HighResolution
+from resispec_ref.oracle.report.report import Report
+from resispec_ref.oracle.statistics.confidence import round_error, smallest_tv_found, tv_observed, tv_upper
+from resispec_ref.oracle.subjects.calls import CallError
+from resispec_ref.oracle.subjects.subject import Subject, settle_batching
 
 
 def run_audit(

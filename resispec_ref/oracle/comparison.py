@@ -1,4 +1,4 @@
-"""The oracle beside a ratio test like those in engines' own suites: `python -m resispec_ref.oracle.comparison`.
+"""The oracle beside a ratio test like those in engines' own suites: `python -m resispec_ref.commands.comparison`.
 
 Vocabulary 10, chains of two drafted tokens, near-uniform laws, 100,000 draws a run. The faulty verifier's acceptance
 ratio is 1% too high. The ratio test compares the frequency of each first token with its probability and allows a
@@ -7,17 +7,15 @@ relative error, here the one that about 1% of the runs of a correct verifier exc
 
 from __future__ import annotations
 
-import argparse
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.stats import beta
 
-from resispec_ref._terminal import print_table
 from resispec_ref.oracle import audit
-from resispec_ref.oracle.tables import ChainCase, near_uniform_chain
+from resispec_ref.oracle.cases.tables import ChainCase, near_uniform_chain
 
 DRAWS = 100_000
 FALSE_ALARM_RATE = 1e-3
@@ -97,27 +95,3 @@ def _interval(successes: int, n: int) -> tuple[float, float]:
     low = float(beta.ppf(0.025, successes, n - successes + 1)) if successes else 0.0
     high = float(beta.ppf(0.975, successes + 1, n - successes)) if successes < n else 1.0
     return low, high
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m resispec_ref.oracle.comparison", description=__doc__)
-    parser.add_argument("--runs", type=int, default=100, help="of a correct and of a faulty verifier (default: 100)")
-    parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args(argv)
-    rows = []
-    for row in compare(args.runs, seed=args.seed):
-        cells = [row["test"]]
-        for label in ("fails a correct one", "finds the faulty one"):
-            low, high = row[f"{label}, 95%"]
-            cells.append(f"{row[label]} of {row['runs']} ({low:.1%} to {high:.1%})")
-        rows.append((*cells, f"{row['seconds a run']:.2f}"))
-    print_table(
-        ("test", "fails a correct verifier", "finds a ratio 1% too high", "seconds a run"),
-        rows,
-        right=("seconds a run",),
-    )
-    return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

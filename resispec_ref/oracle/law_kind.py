@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from resispec_ref._arrays import is_rational
-from resispec_ref._convert import objects
+from resispec_ref.arrays.arithmetic import is_rational
+from resispec_ref.arrays.convert import objects
 from resispec_ref.law import emitted_law
-from resispec_ref.oracle.cases import PositionCase, position_cases
-from resispec_ref.oracle.report import CaseResult, Counterexample, Finding, Report
-from resispec_ref.oracle.search import smallest_position
-from resispec_ref.verifiers import Verifier, get_verifier, verifier_names
+from resispec_ref.oracle.cases.positions import PositionCase, position_cases
+from resispec_ref.oracle.counterexamples.search import smallest_position
+from resispec_ref.oracle.report.record import CaseResult, Counterexample, Finding
+from resispec_ref.oracle.report.report import Report
+from resispec_ref.rule.registry import get_verifier, verifier_names
+from resispec_ref.rule.verifier import Verifier
 
 _ROUNDING = 1e-12  # float64: a few roundings a token, far below any fault that a small fraction can show
 

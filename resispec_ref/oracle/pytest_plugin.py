@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from resispec_ref.oracle.report import Report
+    from resispec_ref.oracle.report.report import Report
 
 _AUDITS = pytest.StashKey[list[tuple[str, str]]]()
 _DEFAULT_BUDGET = 20.0

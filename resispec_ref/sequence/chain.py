@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from resispec_ref._arrays import normalise, positive_part, take, total
-from resispec_ref._draw import draw
+from resispec_ref.arrays.arithmetic import normalise, positive_part, take, total
+from resispec_ref.arrays.draw import draw
+from resispec_ref.rule.verifier import Verifier
 from resispec_ref.sequence.node import ABSENT
 from resispec_ref.sequence.tree import Emission, Tree, check_drafted, check_noise, verify_tree
 from resispec_ref.validation import check_law, check_pair, check_tokens, check_uniforms
-from resispec_ref.verifiers import Verifier
 
 
 def chain_tree(length: int) -> Tree:

@@ -23,10 +23,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from resispec_ref.acceptance import uniforms_needed
+from resispec_ref.rule.registry import get_verifier
+from resispec_ref.rule.verifier import Verifier
 from resispec_ref.sequence.node import ABSENT, Siblings, check_siblings, draw_candidates
 from resispec_ref.sequence.toy import Model, Tokens
 from resispec_ref.sequence.tree import Emission, check_noise, complete_tree, walk
-from resispec_ref.verifiers import Verifier, get_verifier
 
 
 class Graph(NamedTuple):

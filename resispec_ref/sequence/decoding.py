@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from resispec_ref._arrays import Array
+from resispec_ref.arrays.arithmetic import Array
 from resispec_ref.distributions import law_from_logits
-from resispec_ref.language_model import LanguageModel, without_layers
+from resispec_ref.models.language_model import LanguageModel, without_layers
+from resispec_ref.rule.registry import get_verifier
+from resispec_ref.rule.verifier import Verifier
 from resispec_ref.sequence.node import Siblings
 from resispec_ref.sequence.toy import Model, Tokens
 from resispec_ref.sequence.tree import Emission, Tree, speculate, verification_noise
-from resispec_ref.verifiers import Verifier, get_verifier
 
 
 class CachedModel:

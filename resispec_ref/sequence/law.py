@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from resispec_ref._arrays import Array
+from resispec_ref.arrays.arithmetic import Array
+from resispec_ref.rule.registry import get_verifier
+from resispec_ref.rule.verifier import Verifier
 from resispec_ref.sequence.node import NodeLaw, Siblings, check_siblings, node_law
 from resispec_ref.sequence.toy import Model, Tokens, joint_law
 from resispec_ref.sequence.tree import ROOT, Tree
 from resispec_ref.validation import check_pair
-from resispec_ref.verifiers import Verifier, get_verifier
 
 WalkLaw = dict[tuple[Tokens, int], Any]
 """The probability of every `(tokens emitted, accepted length)`."""

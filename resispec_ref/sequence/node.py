@@ -8,12 +8,12 @@ from typing import Literal, NamedTuple, cast
 import numpy as np
 from array_api_compat import array_namespace
 
-from resispec_ref._arrays import Array, one_hot, total
-from resispec_ref._draw import draw
+from resispec_ref.arrays.arithmetic import Array, one_hot, total
+from resispec_ref.arrays.draw import draw
+from resispec_ref.candidates.several_drafts import hub_laws
 from resispec_ref.law import _any_token, _every_token, _map
 from resispec_ref.residual import check_option
-from resispec_ref.several_drafts import hub_laws
-from resispec_ref.verifiers import Selection, State, Verifier
+from resispec_ref.rule.verifier import Selection, State, Verifier
 
 Siblings = Literal["independent", "distinct", "hubs", "deterministic"]
 """Hubs are those of `spechub`: one candidate drawn off the most probable tokens, and these."""

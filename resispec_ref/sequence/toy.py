@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from resispec_ref._arrays import Array, one_hot
+from resispec_ref.arrays.arithmetic import Array, one_hot
 from resispec_ref.validation import check_law
 
 Tokens = tuple[int, ...]

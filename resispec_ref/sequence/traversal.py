@@ -34,14 +34,15 @@ from typing import Any
 
 import numpy as np
 
-from resispec_ref._arrays import Array, total
-from resispec_ref._draw import accepts, draw
+from resispec_ref.arrays.arithmetic import Array, total
+from resispec_ref.arrays.draw import accepts, draw
+from resispec_ref.rule.registry import get_verifier
+from resispec_ref.rule.verifier import State, Verifier
 from resispec_ref.sequence.law import WalkLaw
 from resispec_ref.sequence.node import ABSENT, Siblings, check_siblings
 from resispec_ref.sequence.toy import Model, Tokens
 from resispec_ref.sequence.tree import ROOT, Emission, Tree, check_drafted, check_noise
 from resispec_ref.validation import check_pair, check_tokens, check_uniforms
-from resispec_ref.verifiers import State, Verifier, get_verifier
 
 
 def verify_traversal(

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from resispec_ref._arrays import Array
 from resispec_ref.acceptance import uniforms_needed, verify
+from resispec_ref.arrays.arithmetic import Array
+from resispec_ref.rule.registry import get_verifier
+from resispec_ref.rule.verifier import Verifier
 from resispec_ref.sequence.node import ABSENT, Siblings, check_siblings, draw_candidates
 from resispec_ref.sequence.toy import Model, Tokens
-from resispec_ref.verifiers import Verifier, get_verifier
 
 ROOT = -1
 

@@ -9,16 +9,16 @@ from fractions import Fraction
 import numpy as np
 from array_api_compat import array_namespace
 
-from resispec_ref._arrays import Array, divide, is_rational, normalise, positive_part, total
-from resispec_ref._convert import from_host, number_type, objects, rows_on_host
+from resispec_ref.arrays.arithmetic import Array, divide, is_rational, normalise, positive_part, total
+from resispec_ref.arrays.convert import from_host, number_type, objects, rows_on_host
+from resispec_ref.candidates.several_drafts import independent_sets, tight_levels
+from resispec_ref.picking.weights import weights_of_sets
 from resispec_ref.proposal import capacities, capacity_weights
 from resispec_ref.residual import floor
-from resispec_ref.several_drafts import independent_sets, tight_levels
-from resispec_ref.verifiers._base import State, Verifier
-from resispec_ref.verifiers._weighted import WeightedSelection
-from resispec_ref.verifiers.naive import Naive
-from resispec_ref.verifiers.recursive_rejection import RecursiveRejection
-from resispec_ref.weights import weights_of_sets
+from resispec_ref.rule.verifier import State, Verifier
+from resispec_ref.verifiers.independent.naive import Naive
+from resispec_ref.verifiers.independent.recursive_rejection import RecursiveRejection
+from resispec_ref.verifiers.weighted import WeightedSelection
 
 
 class _OneLawAfterTheOther(Verifier):

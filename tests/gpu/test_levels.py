@@ -12,7 +12,7 @@ import resispec_ref as rs
 from resispec_gpu import levels, shaped
 from resispec_gpu.levels import Profile
 from resispec_gpu.shaped import InterpolatedResiSpec
-from resispec_ref.pairs import load_pairs
+from resispec_ref.models.pairs import load_pairs
 
 KNOTS = st.lists(st.integers(1, 60).map(lambda n: F(n, 12)), min_size=1, max_size=6, unique=True).map(sorted)
 

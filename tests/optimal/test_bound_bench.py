@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from resispec_ref import bound_bench
-from resispec_ref.cli import main
+from resispec_ref.commands.cli import main
+from resispec_ref.measurements import bound_speed as bound_bench
 
 
 @pytest.mark.parametrize(("kept", "code"), [(True, 0), (False, 1)])
 def test_a_limit_that_is_not_kept_is_an_error(kept, code, monkeypatch, capsys):
     found = [bound_bench._at_most("a gap", 0.5), bound_bench._at_most("another gap", 0.5, 1 if kept else 0.1)]
-    monkeypatch.setattr(bound_bench, "findings", lambda: iter(found))
+    monkeypatch.setattr("resispec_ref.commands.bench.findings", lambda: iter(found))
     assert main(["bench", "--bound"]) == code
     rows = [line.split("|")[1:-1] for line in capsys.readouterr().out.splitlines() if "gap" in line]
     assert [row[-1].strip() for row in rows] == ["yes", "yes" if kept else "NO"]

@@ -9,7 +9,7 @@ from rules import exact
 from strategies import one_in, pairs, problems
 
 import resispec_ref as rs
-from resispec_ref.race_coupling import ExactCoupling, FloatCoupling
+from resispec_ref.picking.race_coupling import ExactCoupling, FloatCoupling
 
 
 @given(pair=pairs())

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import resispec_ref as rs
-from resispec_ref.cli import main
-from resispec_ref.map import depth_curves
+from resispec_ref.commands.cli import main
+from resispec_ref.measurements.depth import depth_curves
 
 
 @pytest.fixture(scope="module")

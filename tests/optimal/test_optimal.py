@@ -9,8 +9,8 @@ from rules import exact
 from strategies import one_in, pairs, problems
 
 import resispec_ref as rs
-from resispec_ref import ranks
-from resispec_ref.shadow import Pieces, shadow_cut
+from resispec_ref.picking import ranks
+from resispec_ref.picking.shadow import Pieces, shadow_cut
 
 
 def laws(rng, rows, vocab):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import as_floats, laws, pairs
 
 import resispec_ref as rs
-from resispec_ref.several_drafts import hub_laws
+from resispec_ref.candidates.several_drafts import hub_laws
 
 RULES = ["naive", "recursive-rejection", "resispec", "optimal"]
 

@@ -12,9 +12,9 @@ from rules import exact
 from strategies import one_in, pairs, problems
 
 import resispec_ref as rs
-from resispec_ref import race, weights
-from resispec_ref._quadrature import trapezoid_step
-from resispec_ref.candidate_sets import distinct_sets
+from resispec_ref.candidates.candidate_sets import distinct_sets
+from resispec_ref.candidates.quadrature import trapezoid_step
+from resispec_ref.picking import race, weights
 
 
 def random_pairs(rng, count, largest, candidates):
@@ -68,7 +68,7 @@ def test_both_routes_agree_on_the_pick_by_importance(power, problem):
 
 def test_the_pick_by_importance_at_a_large_vocabulary():
     """Quadrature against enumeration, on the same laws."""
-    from resispec_ref.verifiers import importance_weighted
+    from resispec_ref.verifiers.independent import importance_weighted
 
     rng = np.random.default_rng(3)
     p, q = rng.dirichlet(np.ones(8), 5), rng.dirichlet(np.ones(8), 5)

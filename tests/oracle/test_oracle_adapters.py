@@ -6,11 +6,11 @@ from mutants import sound
 from mutants.tools import pick
 
 from resispec_ref.oracle import ChainCase, TreeCase, audit, position_cases
-from resispec_ref.oracle.convert import Format
-from resispec_ref.oracle.noise import Noise
-from resispec_ref.oracle.positions import draw_candidates
-from resispec_ref.oracle.subject import Subject
-from resispec_ref.oracle.tables import chain_cases, joint_law, tree_cases
+from resispec_ref.oracle.cases.tables import chain_cases, joint_law, tree_cases
+from resispec_ref.oracle.drawing.positions import draw_candidates
+from resispec_ref.oracle.subjects.convert import Format
+from resispec_ref.oracle.subjects.noise import Noise
+from resispec_ref.oracle.subjects.subject import Subject
 
 CASES = position_cases([1, 2], real_rows=0)[:6]
 QUICK = {"draws": 1_000, "search": False, "cases": CASES}

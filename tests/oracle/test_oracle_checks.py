@@ -7,7 +7,7 @@ from mutants import positions, sound
 from mutants.tools import accepts, pick, residual
 
 from resispec_ref.oracle import PositionCase, audit, fraction_case, position_cases
-from resispec_ref.oracle.tables import near_uniform_chain
+from resispec_ref.oracle.cases.tables import near_uniform_chain
 
 CASES = [*position_cases([1], real_rows=0)[:3], fraction_case(["1/2", "1/2"], ["1/4", "3/4"], 1)]
 QUICK = {"kind": "verifier", "cases": CASES, "draws": 500, "budget": 10.0, "search": False, "resolution": 0.05}

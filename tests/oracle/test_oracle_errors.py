@@ -9,7 +9,7 @@ import pytest
 
 import resispec_ref as rs
 from resispec_ref.oracle import fraction_case, position_cases
-from resispec_ref.oracle.calls import CallError, guarded
+from resispec_ref.oracle.subjects.calls import CallError, guarded
 
 QUICK = {"draws": 300, "search": False, "candidates": 1}
 CASES = position_cases([1], real_rows=0)[:4]

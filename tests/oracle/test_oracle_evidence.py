@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from resispec_ref.oracle.confidence import smallest_tv_found, tv_observed, tv_upper
-from resispec_ref.oracle.diagnosis import diagnose
-from resispec_ref.oracle.evidence import CONCENTRATIONS, Evidence, log_average, log_excess, log_mixture
+from resispec_ref.oracle.faults.diagnosis import diagnose
+from resispec_ref.oracle.statistics.confidence import smallest_tv_found, tv_observed, tv_upper
+from resispec_ref.oracle.statistics.evidence import CONCENTRATIONS, Evidence, log_average, log_excess, log_mixture
 
 # log Γ(c) is about 2.6e8 at the largest concentration: four of these are added, each rounded to half its spacing
 ROUNDING = 4 * math.lgamma(CONCENTRATIONS[-1]) * 2.0**-53

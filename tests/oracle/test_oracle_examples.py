@@ -5,11 +5,11 @@ from typing import get_args
 
 import pytest
 
-from resispec_ref.cli import main
+from resispec_ref.commands.audit_engine import PROTOCOLS, load
+from resispec_ref.commands.cli import main
 from resispec_ref.oracle import audit
-from resispec_ref.oracle.command import PROTOCOLS, load
-from resispec_ref.oracle.examples import EXAMPLES, TORCH
-from resispec_ref.oracle.subject import Kind
+from resispec_ref.oracle.subjects.examples import EXAMPLES, TORCH
+from resispec_ref.oracle.subjects.subject import Kind
 
 COUNTS = {"verifier": [1, 3], "chain": [1, 2]}  # of candidates; the others are quick with all
 

@@ -8,10 +8,10 @@ from mutants import chains, positions
 from subjects_list import FAULTY
 
 import resispec_ref as rs
-from resispec_ref.oracle.fault_laws import steps, without
-from resispec_ref.oracle.faults import FAULTS, fault_law, known_laws
-from resispec_ref.oracle.sequence_faults import CHAIN_FAULTS, chain_law, chain_laws, tokenwise
-from resispec_ref.oracle.tables import chain_cases, joint_law
+from resispec_ref.oracle.cases.tables import chain_cases, joint_law
+from resispec_ref.oracle.faults.parts import steps, without
+from resispec_ref.oracle.faults.positions import FAULTS, fault_law, known_laws
+from resispec_ref.oracle.faults.sequences import CHAIN_FAULTS, chain_law, chain_laws, tokenwise
 
 
 def law(text):

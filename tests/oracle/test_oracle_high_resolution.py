@@ -7,11 +7,11 @@ import pytest
 from mutants import sound
 
 from resispec_ref.oracle import audit, fraction_case
-from resispec_ref.oracle.high_resolution import enumerable, resolve
-from resispec_ref.oracle.noise import Noise
-from resispec_ref.oracle.positions import draw_candidates
-from resispec_ref.oracle.subject import Subject
-from resispec_ref.oracle.tables import chain_cases
+from resispec_ref.oracle.cases.tables import chain_cases
+from resispec_ref.oracle.drawing.high_resolution import enumerable, resolve
+from resispec_ref.oracle.drawing.positions import draw_candidates
+from resispec_ref.oracle.subjects.noise import Noise
+from resispec_ref.oracle.subjects.subject import Subject
 
 FIVE = fraction_case(
     ["1/20", "3/20", "1/5", "1/4", "7/20"], ["3/10", "1/4", "1/5", "3/20", "1/10"], 1, name="five tokens"
@@ -121,7 +121,7 @@ def test_the_audit_uses_it():
 
 def test_enumerated_weights_are_those_of_the_draws():
     q = np.array([0.5, 0.3, 0.2])
-    from resispec_ref.oracle.faults import draws
+    from resispec_ref.oracle.faults.positions import draws
 
     for draw in ("independent", "distinct"):
         pairs = dict(draws(q.tolist(), 2, draw))

@@ -10,8 +10,8 @@ from mutants import chains, lossy, positions, samplers, trees
 
 import resispec_ref as rs
 from resispec_ref.oracle import Counterexample, Diagnosis, audit
-from resispec_ref.oracle.explanation import confirmed
-from resispec_ref.oracle.search import case_seed, smallest_position
+from resispec_ref.oracle.counterexamples.explanation import confirmed
+from resispec_ref.oracle.counterexamples.search import case_seed, smallest_position
 
 
 def test_smallest_case_of_the_published_rule():

@@ -10,12 +10,12 @@ import pytest
 from mutants import positions, sound
 
 import resispec_ref as rs
-from resispec_ref.cli import main
+from resispec_ref.commands.audit_engine import load
+from resispec_ref.commands.cli import main
+from resispec_ref.commands.comparison import main as comparison
 from resispec_ref.oracle import assert_exact, audit
-from resispec_ref.oracle.command import load
 from resispec_ref.oracle.comparison import compare
-from resispec_ref.oracle.comparison import main as comparison
-from resispec_ref.oracle.examples import EXAMPLES
+from resispec_ref.oracle.subjects.examples import EXAMPLES
 
 pytest_plugins = ["pytester"]
 QUICK = ["--draws", "300", "--budget", "10"]
@@ -124,10 +124,10 @@ def test_assert_exact_raises_with_the_report():
 
 
 def test_public_audit_is_a_function_whatever_is_imported():
-    import resispec_ref.audit_rules
+    import resispec_ref.measurements.rule_audit
 
     assert callable(rs.audit)
-    assert resispec_ref.audit_rules is not rs.audit
+    assert resispec_ref.measurements.rule_audit is not rs.audit
 
 
 def test_import_is_light():

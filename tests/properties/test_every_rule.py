@@ -12,7 +12,7 @@ from strategies import one_in, pairs, problems
 
 import resispec_ref as rs
 from resispec_ref.bounds import optimal_acceptance_for
-from resispec_ref.verifiers.k_seq import least_rho
+from resispec_ref.verifiers.independent.k_seq import least_rho
 
 every_rule = pytest.mark.parametrize("rule", VARIANTS, ids=label)
 

@@ -13,9 +13,9 @@ from scipy.optimize import linprog
 from strategies import float_pairs, laws, one_in, pairs, problems
 
 import resispec_ref as rs
-from resispec_ref._arrays import normalise, total
+from resispec_ref.arrays.arithmetic import normalise, total
 from resispec_ref.residual import shaped
-from resispec_ref.verifiers.resispec import ResiSpec
+from resispec_ref.verifiers.independent.resispec import ResiSpec
 
 levels = st.fractions(0, 3, max_denominator=6)
 

@@ -17,7 +17,7 @@ from rules import VARIANTS, exact, label
 from strategies import one_in, problems
 
 import resispec_ref as rs
-from resispec_ref.verifiers.k_seq import least_rho
+from resispec_ref.verifiers.independent.k_seq import least_rho
 
 TINY = Fraction(1, 10**30)
 NAMES = [

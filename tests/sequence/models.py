@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from strategies import laws
 
-from resispec_ref.measure import takes
+from resispec_ref.measurements.measure import takes
 from resispec_ref.sequence import ToyModel
 from resispec_ref.verifiers import get_verifier, verifier_names
 

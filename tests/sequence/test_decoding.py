@@ -12,15 +12,8 @@ from scipy import stats
 from test_record import save_model
 
 from resispec_ref import emitted_law, law_from_logits, optimal_acceptance
-from resispec_ref.decode import add_arguments, run
-from resispec_ref.language_model import LanguageModel, without_layers
-from resispec_ref.sequence import (
-    NGram,
-    complete_tree,
-    expected_accepted_length,
-    joint_law,
-)
-from resispec_ref.sequence.accepted_length import (
+from resispec_ref.commands.decode import add_arguments, run
+from resispec_ref.measurements.accepted_length import (
     Text,
     _student,
     mean_over_texts,
@@ -29,8 +22,15 @@ from resispec_ref.sequence.accepted_length import (
     terms,
     write_text,
 )
+from resispec_ref.measurements.tree_tables import character_models, model_rows, ngram_rows, parse_tree
+from resispec_ref.models.language_model import LanguageModel, without_layers
+from resispec_ref.sequence import (
+    NGram,
+    complete_tree,
+    expected_accepted_length,
+    joint_law,
+)
 from resispec_ref.sequence.decoding import CachedModel, acceptance, decode
-from resispec_ref.sequence.tables import character_models, model_rows, ngram_rows, parse_tree
 from resispec_ref.verifiers import get_verifier
 
 PROMPT = "the city begins"
@@ -113,7 +113,7 @@ def every_path(rule, text, draft, K):
     """`terms` of a small vocabulary without sampling."""
     from unittest import mock
 
-    from resispec_ref.sequence import accepted_length
+    from resispec_ref.measurements import accepted_length
 
     def whole(rule, p, q, K, siblings, *, paths, rng):
         return accepted_length_node_law(rule, p, q, K, siblings)
@@ -259,7 +259,7 @@ def test_the_command_compares_rules(folders, capsys):
 
 
 def test_the_command_prints_the_tables(folders, capsys, monkeypatch):
-    from resispec_ref import decode_tables
+    from resispec_ref.commands import decode_tables
 
     monkeypatch.setattr(decode_tables, "TREES", ("d2b2",))
     monkeypatch.setattr(decode_tables, "TEXT_LENGTH", 6)

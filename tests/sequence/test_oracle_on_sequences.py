@@ -4,7 +4,7 @@ import pytest
 from models import mutated
 
 from resispec_ref import audit, uniforms_needed
-from resispec_ref.oracle.tables import chain_cases, tree_cases
+from resispec_ref.oracle.cases.tables import chain_cases, tree_cases
 from resispec_ref.sequence import Tree, chain, verify_block, verify_chain, verify_traversal
 from resispec_ref.sequence import tree as tree_module
 

@@ -7,7 +7,7 @@ import numpy as np
 from fetch import place
 
 from resispec_ref.oracle import ChainCase
-from resispec_ref.oracle.tables import chain_cases
+from resispec_ref.oracle.cases.tables import chain_cases
 
 
 def transformers_chain(ensemble_weight=None):

@@ -9,7 +9,7 @@ import engines
 from fetch import WHEELS
 
 from resispec_ref.oracle import Report, audit
-from resispec_ref.oracle.tables import chain_cases
+from resispec_ref.oracle.cases.tables import chain_cases
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""The commands of `resispec`, one a file, and how they show what they found."""

@@ -1,0 +1,1 @@
+"""Language models and what is recorded from a pair of them."""

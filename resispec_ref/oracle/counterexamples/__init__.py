@@ -1,0 +1,1 @@
+"""The smallest case that shows a proved fault."""

@@ -1,0 +1,186 @@
+"""What a proved fault looks like: the nearest known fault, and the smallest case that shows it."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from resispec_ref.oracle.cases.positions import PositionCase
+from resispec_ref.oracle.cases.tables import ChainCase, TreeCase
+from resispec_ref.oracle.counterexamples.search import case_seed, smallest_chain, smallest_position, smallest_tree
+from resispec_ref.oracle.drawing.positions import laws_seen
+from resispec_ref.oracle.drawing.rounds import FIRST_ROUND, AnyCase, Plan, Running, one_round, start
+from resispec_ref.oracle.drawing.sequences import seen_tables
+from resispec_ref.oracle.faults import positions as faults
+from resispec_ref.oracle.faults import sequences as sequence_faults
+from resispec_ref.oracle.faults.diagnosis import diagnose
+from resispec_ref.oracle.report.record import Counterexample, Diagnosis, Finding
+from resispec_ref.oracle.report.report import Report
+from resispec_ref.oracle.statistics.confidence import tv_observed
+from resispec_ref.oracle.statistics.evidence import Evidence, log_mixture
+from resispec_ref.oracle.subjects.subject import Subject
+
+_DIAGNOSED_VOCAB = 6
+_DIAGNOSIS_ROUNDS = (256, 1024, 4096)
+_ENOUGH = 10_000  # draws in all, before one known fault is named
+
+
+def diagnosed(subject: Subject, running: list[Running], report: Report, plan: Plan) -> Diagnosis | None:
+    """Compare what is observed with every known fault, over the cases of small vocabulary.
+
+    The fault is proved by then, so these cases are drawn from some more, until one known fault alone is left or a tenth
+    of the budget is spent.
+    """
+    if any(f.check == "independent draws" for f in report.findings):
+        return None
+    describe = sequence_faults.describe if subject.kind in ("chain", "tree") else faults.describe
+    small = [state for state in running if state.case.vocab <= _DIAGNOSED_VOCAB and state.failed is None]
+    laws = [fault_laws(subject, state.case) for state in small]
+    rng, end, found = np.random.default_rng(plan.seed + 1), time.monotonic() + 0.1 * plan.budget, None
+    for size in _DIAGNOSIS_ROUNDS:
+        for state in small:
+            if state.failed is None and time.monotonic() < end:
+                one_round(subject, state, size, rng)
+        if any(state.evidence.drifts() for state in small):
+            message = "the law changes between calls: it is not the same in each round of draws"
+            report.findings.append(Finding("fault", "independent draws", message))
+            return None
+        seen = [(s.evidence.counts, s.evidence.law, f) for s, f in zip(small, laws, strict=True) if s.evidence.draws]
+        found = diagnose(seen, describe)
+        if (found is None or not found.also) and sum(s.evidence.draws for s in small) >= _ENOUGH:
+            break
+    return found
+
+
+def confirmed(
+    diagnosis: Diagnosis | None, example: Counterexample | None
+) -> tuple[Diagnosis | None, Counterexample | None]:
+    """Both, in the light of each other.
+
+    The diagnosis matches only if the draws of the counterexample, made since, agree with the fault's law; a fault that
+    emits the right law there explains nothing; and a law is shown beside the draws only if it matches.
+    """
+    if diagnosis is None or example is None or example.fault_law is None:
+        return diagnosis, example
+    law, right = (np.array([float(Fraction(v)) for v in x]) for x in (example.fault_law, example.right_law))
+    counts = np.rint(np.array(example.observed_law) * example.draws).astype(np.int64)
+    if diagnosis.matches and log_mixture(counts, law / law.sum()) <= math.log(100):
+        return diagnosis, example
+    example = replace(example, fault_law=None)
+    explains_nothing = bool(np.abs(law - right).sum() <= 1e-5)  # both may be printed to six digits
+    return None if explains_nothing else replace(diagnosis, matches=False, also=[]), example
+
+
+def fault_laws(subject: Subject, case: AnyCase) -> dict[str, np.ndarray]:
+    """The laws of all known faults in a case."""
+    draw = "independent" if callable(subject.draw) else subject.draw
+    if isinstance(case, ChainCase):
+        return sequence_faults.chain_laws(seen_tables(subject, case.target), seen_tables(subject, case.draft))
+    if isinstance(case, TreeCase):
+        return {}
+    p, q = laws_seen(subject, case)
+    return _position_laws(tuple(p.tolist()), tuple(q.tolist()), case.candidates, draw, subject.kind)
+
+
+@lru_cache(maxsize=1024)
+def _position_laws(
+    p: tuple[float, ...], q: tuple[float, ...], candidates: int, draw: str, kind: str
+) -> dict[str, np.ndarray]:
+    known = faults.known_laws(list(p), list(q), candidates, draw=draw, kind=kind)
+    return {name: np.array(law, dtype=float) for name, law in known.items()}
+
+
+def counterexample(
+    subject: Subject, running: list[Running], report: Report, plan: Plan, needed: int, seconds: float
+) -> Counterexample | None:
+    """The smallest case that shows the fault, by search, confirmed with draws of its own.
+
+    `needed` draws proved the fault in the case that shows it best; a candidate gets up to eight times as many, and is
+    given up earlier when an eighth of them has brought no evidence at all.
+    """
+    most = min(8 * needed, 400_000)
+
+    def outcome(case: AnyCase, draws: int, seed: int) -> Evidence:
+        state = start(subject, case, plan)
+        rng, size = np.random.default_rng(case_seed(str(case.inputs()), seed)), min(FIRST_ROUND, draws)
+        while state.evidence.draws < draws:
+            one_round(subject, state, size, rng)
+            if state.failed:
+                break
+            e = state.evidence.log_e()
+            decided = e > math.log(1e5) or (e < 0 and 8 * state.evidence.draws >= draws)
+            if seed == plan.seed and decided:
+                break
+            size = min(state.evidence.draws, draws - state.evidence.draws)
+        return state.evidence
+
+    def shows_fault(case: AnyCase) -> bool:
+        evidence = outcome(case, most, plan.seed)
+        return bool(evidence.draws) and evidence.log_e() > math.log(1e5)
+
+    first = running[0].case
+    ordinary = [state.case for state in running if not state.failed]
+    case: AnyCase | None = None
+    if isinstance(first, PositionCase):
+        counts = sorted({c.candidates for c in ordinary if isinstance(c, PositionCase)})
+        case = smallest_position(
+            shows_fault, candidates=counts, vocab=4, distinct=subject.draw == "distinct", seconds=seconds
+        )
+    elif isinstance(first, ChainCase):
+        lengths = sorted({c.drafted for c in ordinary if isinstance(c, ChainCase)})
+        case = smallest_chain(shows_fault, drafted=lengths, vocab=3, seconds=seconds)
+    else:
+        case = smallest_tree(shows_fault, vocab=3, seconds=seconds)
+    shrunk = case is not None
+    if case is None:
+        worst = max(running, key=lambda s: s.evidence.log_e() if s.evidence.draws else -math.inf)
+        case = worst.case
+    evidence = outcome(case, max(most, 4 * FIRST_ROUND), plan.seed + 1)
+    if not evidence.draws or evidence.log_e() < math.log(1 / plan.false_alarm_rate):
+        return None  # shown to be right when drawn from again: the fault is not in this law
+    return replace(_described(subject, case, evidence, report.diagnosis), shrunk=shrunk)
+
+
+def _described(subject: Subject, case: AnyCase, e: Evidence, diagnosis: Diagnosis | None) -> Counterexample:
+    exact = case.exact if isinstance(case, PositionCase) and subject.format.tolerance == 0 else None
+    law = None
+    if diagnosis and not isinstance(case, TreeCase):
+        if exact is not None and isinstance(case, PositionCase):
+            draw = "independent" if callable(subject.draw) else subject.draw
+            known = faults.known_laws(
+                list(exact[0]), list(exact[1]), case.candidates, draw=draw, kind=subject.kind, only=diagnosis.name
+            )
+        else:
+            known = dict[str, Any](fault_laws(subject, case))
+        law = known.get(diagnosis.name)
+    return Counterexample(
+        case.inputs(),
+        [_number(v) for v in (exact[0] if exact else e.law)],
+        (e.counts / e.draws).tolist(),
+        e.draws,
+        tv_observed(e.counts, e.law),
+        e.log_e() / math.log(10),
+        [_number(v) for v in law] if law is not None else None,
+        _outcomes(case),
+    )
+
+
+def _outcomes(case: AnyCase) -> list[str]:
+    """The names of the entries of a law: nothing for tokens, cells of pooled tokens, or sequences, completed."""
+    if isinstance(case, PositionCase):
+        return [] if case.cells is None else [f"cell {i}" for i in range(int(case.cells.max()) + 1)]
+    V, length = case.vocab, len(case.target)
+    return [" ".join(str(i // V ** (length - 1 - j) % V) for j in range(length)) for i in range(V**length)]
+
+
+def _number(v: Any) -> str:
+    if isinstance(v, float):
+        small = Fraction(v).limit_denominator(1000)
+        return str(small) if abs(small - v) < 1e-12 else f"{v:.6g}"
+    return str(v)

@@ -1,0 +1,211 @@
+"""Draws of chains and trees: the emitted prefix, completed by the target, has the target's joint law."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from resispec_ref.bounds import optimal_acceptance
+from resispec_ref.oracle.cases.tables import ChainCase, Tables, TreeCase, joint_law, sample_rows
+from resispec_ref.oracle.drawing.positions import Outcome
+from resispec_ref.oracle.subjects.calls import CallError, Clock
+from resispec_ref.oracle.subjects.convert import token_array
+from resispec_ref.oracle.subjects.subject import Prepared, Subject
+
+SequenceCase = ChainCase | TreeCase
+
+
+def seen_tables(subject: Subject, tables: Tables) -> Tables:
+    return tuple(subject.format.seen(t) for t in tables)
+
+
+def sequence_bounds(subject: Subject, case: SequenceCase) -> list[float]:
+    """Bounds on how often the emitted tokens begin with drafted ones: 1, 2, … tokens in a chain, 1 in a tree.
+
+    A chain's emitted prefix of `i` tokens and the drafted one have known laws, so they agree with probability at most
+    `Σ min` of the two; below a tree's root the bound of several candidates holds.
+    """
+    p, q = seen_tables(subject, case.target), seen_tables(subject, case.draft)
+    if isinstance(case, TreeCase):
+        if callable(subject.draw) or subject.draw == "top-k":
+            return []
+        independent = subject.draw == "independent"
+        bound = optimal_acceptance(p[0][0], q[0][0], candidates=case.branching[0], replacement=independent)
+        return [float(bound) + 1e-12]
+    prefixes = range(1, len(q) + 1)
+    return [float(np.minimum(joint_law(p[:i]), joint_law(q[:i])).sum()) + 1e-12 for i in prefixes]
+
+
+def draw_sequences(
+    subject: Subject, case: SequenceCase, n: int, rng: np.random.Generator, bounds: list[float]
+) -> Outcome:
+    """`n` emitted sequences, completed to the length of the target's tables."""
+    p = seen_tables(subject, case.target)
+    drafted = draw_tree(subject, case, rng, n) if isinstance(case, TreeCase) else draw_chain(subject, case, rng, n)
+    u = subject.uniforms(rng, (n,), drafted.shape[1], case.vocab)
+    emitted, wrong = subject.guarded(lambda clock: emit_many(subject, case, drafted, u, rng, clock))
+    outcome = Outcome(complete(emitted, p, rng), wrong=wrong)
+    if isinstance(case, TreeCase):
+        first = (emitted[:, :1] == drafted[:, : case.branching[0]]).any(-1)
+        agree = [int(first.sum())]
+    else:
+        same = np.cumprod(emitted[:, : case.drafted] == drafted, axis=1)
+        agree = [int(same[:, i].sum()) for i in range(case.drafted)]
+    outcome.rates = {f"acceptance of {i + 1}": (b, agree[i], n) for i, b in enumerate(bounds)}
+    return outcome
+
+
+def draw_chain(subject: Subject, case: ChainCase, rng: np.random.Generator, n: int) -> np.ndarray:
+    """`(n, K)` tokens drafted by the draft model."""
+    prefix, tokens = np.zeros(n, dtype=np.int64), []
+    for table in seen_tables(subject, case.draft):
+        tokens.append(sample_rows(table[prefix], rng))
+        prefix = prefix * case.vocab + tokens[-1]
+    return np.stack(tokens, axis=1)
+
+
+def draw_tree(subject: Subject, case: TreeCase, rng: np.random.Generator, n: int) -> np.ndarray:
+    """`(n, nodes)` tokens: the children of each node, drawn as the subject's `draw` says."""
+    q, parents, V = seen_tables(subject, case.draft), case.parents, case.vocab
+    prefix = {-1: np.zeros(n, dtype=np.int64)}
+    depth = {-1: 0}
+    tokens = np.empty((n, len(parents)), dtype=np.int64)
+    for parent in dict.fromkeys(parents.tolist()):
+        rows = q[depth[parent]][prefix[parent]]
+        children = np.flatnonzero(parents == parent)
+        if subject.draw == "independent":
+            drawn = np.stack([sample_rows(rows, rng) for _ in children], axis=1)
+        elif subject.draw == "distinct":
+            with np.errstate(divide="ignore"):
+                drawn = np.argsort(rng.exponential(size=rows.shape) / rows, axis=-1, kind="stable")[:, : len(children)]
+        elif subject.draw == "top-k":
+            drawn = np.argsort(-rows, axis=-1, kind="stable")[:, : len(children)]
+        else:
+            raise ValueError("draw: a function of your own is for verifiers; trees take independent, distinct, top-k")
+        for i, child in enumerate(children.tolist()):
+            tokens[:, child] = drawn[:, i]
+            prefix[child], depth[child] = prefix[parent] * V + drawn[:, i], depth[parent] + 1
+    return tokens
+
+
+def rows_of(case: SequenceCase, drafted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of both models that go with drafted tokens `(n, …)`.
+
+    Chain: target `(n, K + 1, V)`, draft `(n, K, V)`. Tree: `(n, nodes + 1, V)` both, the root's row first.
+    """
+    n, V = len(drafted), case.vocab
+    if isinstance(case, ChainCase):
+        prefix = [np.zeros(n, dtype=np.int64)]
+        for i in range(case.drafted):
+            prefix.append(prefix[-1] * V + drafted[:, i])
+        target = [t[x] for t, x in zip(case.target, prefix, strict=True)]
+        draft = [t[x] for t, x in zip(case.draft, prefix[:-1], strict=True)]
+        return np.stack(target, axis=1), np.stack(draft, axis=1)
+    prefixes, depth = [np.zeros(n, dtype=np.int64)], [0]
+    for node, parent in enumerate(case.parents.tolist()):
+        prefixes.append(prefixes[parent + 1] * V + drafted[:, node])
+        depth.append(depth[parent + 1] + 1)
+    both = [
+        np.stack([tables[d][x] for d, x in zip(depth, prefixes, strict=True)], axis=1)
+        for tables in (case.target, case.draft)
+    ]
+    return both[0], both[1]
+
+
+def emit_many(
+    subject: Subject,
+    case: SequenceCase,
+    drafted: np.ndarray,
+    u: np.ndarray | None,
+    rng: np.random.Generator,
+    clock: Clock,
+) -> tuple[np.ndarray, list[str]]:
+    """Emitted tokens `(n, longest)` padded with -1, and contradictions in answers that came with a count."""
+    n = len(drafted)
+    target, draft = rows_of(case, drafted)
+    longest = len(case.target)
+    parents = [case.parents] if isinstance(case, TreeCase) else []
+    shape = (drafted.shape[1], case.vocab)
+    emitted, wrong = np.full((n, longest), -1, dtype=np.int64), list[str]()
+    prepared, start = Prepared(), 0
+    while start < n:
+        step = max(1, min(subject.pace.rows, 2_000_000 // target[0].size)) if subject.batched else 1
+        if not subject.batched and start % 64 == 0:
+            prepared = Prepared()
+        part = slice(start, start + step) if subject.batched else start
+        ids = [
+            drafted[part],
+            *([np.tile(parents[0], (len(drafted[part]), 1))] if parents and subject.batched else parents),
+        ]
+        answer = subject.call(
+            [target[part], draft[part]],
+            ids,
+            rng,
+            clock=clock,
+            u=None if u is None else u[part],
+            shape=shape,
+            prepared=prepared,
+        )
+        rows = np.atleast_2d(drafted[part])
+        tokens, problem = _read(subject, answer, rows, longest, case, clock)
+        emitted[start : start + len(rows), : tokens.shape[1]] = tokens
+        wrong += problem if not wrong else []
+        start += len(rows)
+    return emitted, wrong
+
+
+def complete(emitted: np.ndarray, tables: Tables, rng: np.random.Generator) -> np.ndarray:
+    """The number in base `V` of each sequence, tokens that were not emitted (-1) being drawn from the target."""
+    V, index = tables[0].shape[-1], np.zeros(len(emitted), dtype=np.int64)
+    for i, table in enumerate(tables):
+        token, missing = emitted[:, i].copy(), emitted[:, i] < 0
+        if missing.any():
+            token[missing] = sample_rows(table[index[missing]], rng)
+        index = index * V + token
+    return index
+
+
+def _read(
+    subject: Subject, answer: Any, drafted: np.ndarray, longest: int, case: SequenceCase, clock: Clock
+) -> tuple[np.ndarray, list[str]]:
+    count = None
+    if isinstance(answer, tuple) and len(answer) == 2:
+        answer, second = answer
+        count = token_array(second, subject.format, clock.given)
+    tokens = token_array(answer, subject.format, clock.given)
+    if not subject.batched:
+        tokens = tokens[None] if tokens.ndim == 1 else tokens
+    if tokens.ndim != 2 or len(tokens) != len(drafted) or not 1 <= tokens.shape[1] <= longest:
+        raise CallError(
+            "shape",
+            f"returned shape {tokens.shape}; 1 to {longest} tokens are emitted, in a batch (batch, up to {longest}) "
+            "padded with -1",
+            clock.given,
+        )
+    lengths = np.where((tokens < 0).any(1), np.argmax(tokens < 0, axis=1), tokens.shape[1])
+    after = np.arange(tokens.shape[1]) >= lengths[:, None]
+    if (lengths == 0).any() or (~after & (tokens >= case.vocab)).any() or (tokens < -1).any():
+        bad = tokens[(lengths == 0) | (tokens >= case.vocab).any(1) | (tokens < -1).any(1)][0]
+        raise CallError(
+            "token out of range",
+            f"returned {bad.tolist()} with a vocabulary of {case.vocab}; at least one token is emitted, and -1 pads",
+            clock.given,
+        )
+    tokens = np.where(after, -1, tokens)
+    problems = []
+    if count is not None and isinstance(case, ChainCase):
+        a = count.reshape(-1)
+        claimed = np.arange(drafted.shape[1]) < a[:, None]
+        off = np.flatnonzero((a + 1 != lengths) | (claimed & (_padded(tokens, drafted.shape[1]) != drafted)).any(1))
+        if len(off):
+            i = off[0]
+            given, returned = drafted[i].tolist(), tokens[i, : lengths[i]].tolist()
+            problems.append(f"{a[i]} accepted of drafted {given} was returned beside {returned}")
+    return tokens, problems
+
+
+def _padded(tokens: np.ndarray, width: int) -> np.ndarray:
+    padded = np.full((len(tokens), width), -1, dtype=np.int64)
+    padded[:, : min(width, tokens.shape[1])] = tokens[:, :width]
+    return padded

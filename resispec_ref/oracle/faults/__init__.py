@@ -1,0 +1,1 @@
+"""Known faults, as exact laws, and which of them explains what was observed."""

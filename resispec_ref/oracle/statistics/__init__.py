@@ -1,0 +1,1 @@
+"""Evidence and confidence, with error rates that hold whenever one looks."""

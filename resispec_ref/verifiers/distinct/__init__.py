@@ -1,0 +1,1 @@
+"""Exact rules for distinct candidates, one a file."""

@@ -1,0 +1,1 @@
+"""Exact rules for candidates drawn independently, one a file."""

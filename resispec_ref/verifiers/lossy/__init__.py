@@ -1,0 +1,1 @@
+"""Rules that are not exact, on purpose or not, one a file."""
