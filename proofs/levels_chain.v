@@ -1,6 +1,6 @@
 (** T15 with one child a node is block verification: the shares are its clipped weights. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From resispec Require Import arithmetic distribution step chain tree_output levels.
+From resispec Require Import arithmetic distribution step chain tree_output tree_bound levels.
 Import GRing.Theory Num.Theory Order.Theory.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -109,6 +109,25 @@ set Q := joint draft _ s; have Q_ge0 : 0 <= Q by exact: joint_ge0.
 have w_ge0 := block_weight_ge0 [::] s ler01; set w := block_weight _ _ _ in w_ge0 *.
 rewrite -[Q * _ * _]mulrA scaled_min ?mulr_ge0 //.
 by rewrite min_scale // mulrA.
+Qed.
+
+(** T14 for chains: no exact verifier of trees that contain s with probability Q(s) at most, as chains
+    from the draft do, goes through any s more often. *)
+Theorem block_through_best (Omega : finType) (P : Omega -> R) (tree : Omega -> seq (seq V)) emit s :
+    law P -> trees tree -> tree_verifier tree emit -> tree_exact P tree emit model ->
+    (forall m, contains P tree [:: m] <= joint draft [::] m) ->
+  through P tree emit s <= block_through s.
+Proof.
+move=> P_law tree_closed emit_law exact_P reached.
+have next := (tree_exact_next P_law emit_law model).1 exact_P.
+elim/last_ind: s => [|s x IH]; first by rewrite (through_root P_law emit_law) /block_through mul1r.
+rewrite block_through_next; apply: min_greatest.
+  have [m_ge0 _] := model_law s; have h := le_scale (m_ge0 x) IH.
+  apply: le_trans (_ : through P tree emit s * model s x <= _); last by linear h.
+  by rewrite -next; have e_ge0 := ends_ge0 P_law emit_law s x; linear e_ge0.
+apply: le_trans (reached _).
+have anti : antichain [:: rcons s x] by split=> // m m'; rewrite !inE => /eqP -> /eqP ->.
+by have := antichain_bound P_law tree_closed emit_law anti; rewrite big_seq1.
 Qed.
 
 End Chain.
