@@ -1,7 +1,7 @@
 (** T16, the upper half: what one level can accept, however its children are picked; and a coin with
     two candidates at the root and one below each. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From resispec Require Import arithmetic distribution step chain tree_output levels.
+From resispec Require Import arithmetic distribution step chain tree_output levels levels_chain.
 Import GRing.Theory Num.Theory Order.Theory.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -186,6 +186,37 @@ have e := coin_halves; have some o :
   by exists false; rewrite /= inE.
 rewrite /some_child big_mkcond [X in _ + X]big_mkcond !sum_tosses !some !in_set /= /aim /two_tosses /=.
 by rewrite quarter; arith.
+Qed.
+
+(** Two tosses in a chain, the same target: block verification accepts through heads, tails, two heads
+    and tails-heads with these probabilities; token by token the last would be 1/4 * 1/2. *)
+Theorem coin_block :
+  [/\ block_through biased (fun _ _ => h) [:: true] = 2%:R / 4%:R,
+      block_through biased (fun _ _ => h) [:: false] = 1%:R / 4%:R,
+      block_through biased (fun _ _ => h) [:: true; true] = 4%:R / 16%:R &
+      block_through biased (fun _ _ => h) [:: false; true] = 3%:R / 16%:R].
+Proof.
+have e := coin_halves; have h_ge0 := coin_half_ge0.
+have hh : 0 <= h * h by rewrite mulr_ge0.
+have hhhh : 0 <= h * h * (h * h) by rewrite mulr_ge0.
+have d_law (c : seq bool) : law (fun _ : bool => h) by split=> [_|]; rewrite ?coin_half_ge0 // /mass big_bool.
+have q16 : 16%:R^-1 = h * h * (h * h) :> R by rewrite -quarter -invfM -natrM.
+have at0 : block_through biased (fun _ _ => h) [::] = 1 by rewrite /block_through mul1r.
+have heads : block_through biased (fun _ _ => h) [:: true] = h.
+  rewrite (block_through_next biased_law d_law [::]) at0 /biased /= mul1r mulr1 min_eq_r //.
+  by linear hh.
+have tails : block_through biased (fun _ _ => h) [:: false] = h * h.
+  rewrite (block_through_next biased_law d_law [::]) at0 /biased /= mul1r mulr1 min_eq_l //.
+  by apply: (le_from hh); from (- h) e.
+rewrite quarter q16; split.
+- by rewrite heads; from (- h) e.
+- by rewrite tails; arith.
+- rewrite (block_through_next biased_law d_law [:: true]) heads /biased /= mulr1 min_eq_r.
+    by from (- (h * h * (h + h + 1))) e.
+  by apply: (le_from (mulr_ge0 h_ge0 hh)); arith.
+- rewrite (block_through_next biased_law d_law [:: false]) tails /biased /= mulr1 min_eq_l.
+    by from (- (h * h * h)) e.
+  by apply: (le_from hhhh); from (- (h * h * (h + 1))) e.
 Qed.
 
 End Coin.
