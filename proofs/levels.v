@@ -11,8 +11,9 @@ Section Level.
 Variables (R : realFieldType) (V J Omega : finType).
 
 (** The instances of a level are kept in slots J, as many as the widest level needs; Omega has room
-    for the outcomes of any level. A state is what is known after some levels: the string and the share a of every instance (share 0 in an empty
-    slot), and where the path may have ended already: a node, the extra token, and the mass. *)
+    for the outcomes of any level. A state is what is known after some levels: the string and the
+    share a of every instance (share 0 in an empty slot), and where the path may have ended already:
+    a node, the extra token, and the mass. *)
 Record state := State {
   string : J -> seq V;
   share : J -> R;

@@ -128,7 +128,8 @@ Hypotheses (model_law : forall c, law (model c)) (draft_law : forall c, law (dra
 (** One instance: after the context c, in the slot [root]. *)
 Definition single c (st : state R V J) := string st root = c /\ forall i, i != root -> share st i = 0.
 
-Lemma advance_single c st x : single c st -> single (rcons c x) (advance model (chain_level draft root c) st x).
+Lemma advance_single c st x :
+  single c st -> single (rcons c x) (advance model (chain_level draft root c) st x).
 Proof.
 move=> [st_c _]; split=> [|i /negbTE i_root] /=; first by rewrite /next_string /= eqxx st_c.
 by rewrite /next_share /= i_root.
