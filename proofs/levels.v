@@ -251,15 +251,6 @@ rewrite (eq_bigr _ (fun o _ => mulrDr _ _ _)) big_split /= stops_part shares_par
 by rewrite big_cat /= sum_new_stops -addrA -big_split.
 Qed.
 
-(** An instance without a share passes nothing on and never stops. *)
-Lemma no_share o i j y :
-  share st j = 0 -> child l o i = Some (j, y) -> next_share o i = 0 /\ floor (aim j) (sigma j) y = 0.
-Proof.
-move=> zero c_i; have a0 : aim j y = 0 by rewrite /aim zero mul0r.
-rewrite /next_share c_i a0 mul0r min_eq_r ?ler01 // mulr0 /floor a0 max_eq_r //.
-by rewrite sub0r oppr_le0 sigma_ge0.
-Qed.
-
 End One.
 
 (** A whole tree: the deepest level is reached, where every instance stops with an extra token from
