@@ -19,7 +19,7 @@ from resispec_ref.verifiers.independent.recursive_rejection import RecursiveReje
 from resispec_ref.verifiers.independent.resispec import ResiSpec
 from resispec_ref.verifiers.lossy.resispec_published import ResiSpecPublished
 
-README = Path(__file__).parent.parent / "README.md"
+README = Path(__file__).parents[2] / "README.md"
 
 
 @pytest.fixture(scope="module")

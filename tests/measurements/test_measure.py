@@ -38,7 +38,7 @@ def test_on_the_recording_the_exact_shaped_rule_closes_three_quarters_of_the_gap
     assert found["k-seq"].gap_closed < found["resispec"].gap_closed < 1
     assert found["recursive-rejection"].gap_closed == 0
     assert max(r.total_variation_worst for r in found.rules) < 1e-12
-    r, readme = found["resispec"], (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    r, readme = found["resispec"], (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     for value in (r.acceptance_rate, found["recursive-rejection"].acceptance_rate, r.optimal_acceptance):
         assert f" {value:.3f}" in readme
     assert f"{r.gap_closed:.1%} of the gap" in readme

@@ -15,7 +15,7 @@ from resispec_ref.commands.cli import COMMANDS, main
 from resispec_ref.commands.display import tables
 from resispec_ref.models.pairs import Pairs, save_pairs
 
-README = Path(__file__).parent.parent / "README.md"
+README = Path(__file__).parents[2] / "README.md"
 DIE = ["--target", "1/3,1/3,1/3", "--draft", "1/2,1/2,0"]
 
 
@@ -252,3 +252,21 @@ def test_the_readme_runs_and_its_two_commands_stand_alone():
     assert doctest.testfile(str(README), module_relative=False).failed == 0
     for command in (line for line in text.splitlines() if line.startswith("resispec law ")):
         assert main(command.split()[1:]) == 0
+
+
+def test_an_error_of_any_kind_is_one_sentence_and_debug_shows_the_traceback(monkeypatch, capsys):
+    """What a user's model or implementation raises from inside is no traceback, and says where it was raised."""
+
+    def breaks(args):
+        raise KeyError("no such layer")
+
+    monkeypatch.setattr("resispec_ref.commands.law.run", breaks)
+    assert main(["law", "--verifier", "resispec", *DIE]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("resispec: error: KeyError: 'no such layer' (raised at ")
+    assert "test_cli.py:" in line
+    assert "--debug" in line
+    assert main(["law", "--verifier", "resispec", "--debug", *DIE]) == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith("Traceback")
+    assert shown.splitlines()[-1] == line

@@ -18,7 +18,7 @@ from rules import exact
 
 import resispec_ref as rs
 
-FILES = [Path(__file__).parent / "data" / "golden_rules.json"]
+FILES = [Path(__file__).parents[1] / "data" / "golden_rules.json"]
 if "RESISPEC_GOLDEN" in os.environ:
     FILES.append(Path(os.environ["RESISPEC_GOLDEN"]))
 CASES = [case for file in FILES for case in json.loads(file.read_text())["cases"]]

@@ -9,7 +9,7 @@ import pytest
 
 from resispec_ref.commands.cli import _parser
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *(page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts)]
 ENGINES = ROOT / "docs" / "engines_to_audit"
 LISTING = re.compile(r"^```python\n# (\w+\.py)\n(.*?)^```", re.MULTILINE | re.DOTALL)
