@@ -4,39 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-
-import numpy as np
+from collections.abc import Sequence
+from dataclasses import asdict
 
 from resispec_ref.commands import decode_tables
 from resispec_ref.commands.display.numbers import with_interval
 from resispec_ref.commands.display.tables import print_table
 from resispec_ref.commands.display.terminal import describe, progress_bar
 from resispec_ref.commands.two_models import load, pair, prompt_tokens
-from resispec_ref.measurements.accepted_length import mean_over_texts
-from resispec_ref.measurements.tree_tables import BASELINE, at_full_vocabulary, parse_tree, table_rules
+from resispec_ref.measurements.decoding_runs import compare, steps
+from resispec_ref.measurements.tree_tables import BASELINE, parse_tree, table_rules
 from resispec_ref.models.language_model import LanguageModel
 from resispec_ref.models.recording import PROMPTS
 from resispec_ref.rule.registry import get_verifier
-from resispec_ref.sequence.decoding import CachedModel, acceptance, decode
-from resispec_ref.sequence.toy import Tokens
-from resispec_ref.sequence.tree import Emission, complete_tree
-
-
-@dataclass(frozen=True)
-class Run:
-    """One rule on all prompts."""
-
-    rule: str
-    exact: bool
-    steps: int
-    tokens: int
-    accepted_length: float
-    half_width: float
-    """Of the 95% interval over prompts; NaN for a single prompt."""
-    per_depth: list[float]
-    """How often a candidate of that depth was accepted when some were looked at."""
+from resispec_ref.sequence.decoding import CachedModel, acceptance
+from resispec_ref.sequence.tree import Emission
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -103,24 +85,6 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _steps(
-    args: argparse.Namespace,
-    model: LanguageModel,
-    models: tuple[CachedModel, CachedModel],
-    prefix: Tokens,
-    branching: Sequence[int],
-    rule: str,
-    seed: Sequence[int],
-) -> Iterator[Emission]:
-    """Steps until `args.tokens` tokens are there."""
-    rng, end, left = np.random.default_rng(seed), model.tokenizer.eos_token_id, args.tokens
-    for step in decode(at_full_vocabulary(rule), *models, complete_tree(branching), prefix, rng, end=end):
-        yield step
-        left -= len(step.tokens)
-        if left <= 0:
-            return
-
-
 def _print_text(
     args: argparse.Namespace,
     model: LanguageModel,
@@ -130,21 +94,21 @@ def _print_text(
     branching: Sequence[int],
     rule: str,
 ) -> None:
-    prefix, steps, printed = prompt_tokens(model, prompt), list[Emission](), 0
-    tokens = list(prefix)
-    for step in _steps(args, model, (target, draft), prefix, branching, rule, [args.seed]):
-        steps.append(step)
+    prefix, seen, printed = prompt_tokens(model, prompt), list[Emission](), 0
+    tokens, end = list(prefix), model.tokenizer.eos_token_id
+    for step in steps(rule, (target, draft), prefix, branching, tokens=args.tokens, end=end, seed=[args.seed]):
+        seen.append(step)
         tokens += step.tokens
         text = model.tokenizer.decode(tokens, skip_special_tokens=True)
         if not text.endswith("\ufffd"):  # half a character; the rest comes with the next token
             print(text[printed:], end="", flush=True)
             printed = len(text)
     print("\n")
-    found = acceptance(steps, len(branching))
+    found = acceptance(seen, len(branching))
     emitted = len(tokens) - len(prefix)
     per_depth = ", ".join(f"{a}/{n}" for a, n in zip(found.accepted, found.offered, strict=True))
     print(
-        f"{rule}, tree {args.tree}: {emitted} tokens in {len(steps)} steps, accepted length {found.lengths.mean():.2f} "
+        f"{rule}, tree {args.tree}: {emitted} tokens in {len(seen)} steps, accepted length {found.lengths.mean():.2f} "
         f"(each step: {' '.join(map(str, found.lengths))})\naccepted of those looked at, by depth: {per_depth}"
     )
 
@@ -158,22 +122,17 @@ def _compare(
     branching: Sequence[int],
     rules: Sequence[str],
 ) -> int:
-    runs: list[Run] = []
     with progress_bar("decoding") as progress:
-        for name in rules:
-            lengths, steps = [], list[Emission]()
-            for i, prompt in enumerate(prompts):
-                one = list(
-                    _steps(args, model, (target, draft), prompt_tokens(model, prompt), branching, name, [args.seed, i])
-                )
-                lengths.append(acceptance(one, len(branching)).lengths.astype(float))
-                steps += one
-                progress(len(runs) * len(prompts) + i + 1, len(rules) * len(prompts))
-            found = acceptance(steps, len(branching))
-            mean, half = mean_over_texts(lengths) if len(prompts) > 1 else (float(found.lengths.mean()), float("nan"))
-            per_depth = (found.accepted / np.maximum(found.offered, 1)).tolist()
-            emitted = sum(len(step.tokens) for step in steps)
-            runs.append(Run(name, get_verifier(name).exact, len(steps), emitted, mean, half, per_depth))
+        runs = compare(
+            rules,
+            (target, draft),
+            [prompt_tokens(model, prompt) for prompt in prompts],
+            branching,
+            tokens=args.tokens,
+            end=model.tokenizer.eos_token_id,
+            seed=args.seed,
+            progress=progress,
+        )
     if args.json:
         print(json.dumps([asdict(r) for r in runs], indent=2))
         return 0
