@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from models import RULES
 from scipy import stats
-from test_record import save_model
+from small_models import save_model
 
 from resispec_ref import emitted_law, law_from_logits, optimal_acceptance
 from resispec_ref.commands.decode import add_arguments, run
