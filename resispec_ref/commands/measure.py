@@ -74,7 +74,7 @@ _ORDINAL = {1: "st", 2: "nd", 3: "rd"}
 
 def _print(found: Measurement) -> None:
     each = [f"{n}{_ORDINAL.get(n, 'th')}" for n in range(1, found.candidates + 1)]
-    columns = ["rule", "candidates", "claims", "accepts", *each, "bound", "gap closed", "mean TV", "worst TV"]
+    columns = ["rule", "candidates", "claims", "accepts", *each, "bound", "gap closed", "waste", "mean TV", "worst TV"]
     print_table(columns, map(_row, found.rules), right=columns[3:])
     models = (
         f" (target {found.metadata['target']}; draft {found.metadata['draft']})" if "draft" in found.metadata else ""
@@ -83,6 +83,7 @@ def _print(found: Measurement) -> None:
         f"\n{found.source}{models}: {found.positions} positions, {found.width} tokens a row, "
         f"{found.candidates} candidates, temperature {found.temperature:g}."
     )
+    print("waste: what a rule of the same bias could accept more, min(1, bound + TV) - accepts, mean over positions.")
     if any(r.sampled for r in found.rules):
         print(
             f"±: standard error of {found.paths} sampled paths a position (seed {found.seed}), which alone give a TV.\n"
@@ -102,6 +103,7 @@ def _row(r: RuleMeasurement) -> list[str]:
         *map(rate, r.acceptance_per_candidate, r.acceptance_per_candidate_error),
         decimal_text(r.optimal_acceptance, 4),
         "-" if r.gap_closed is None else f"{r.gap_closed:.1%}",
+        decimal_text(r.waste, 4),
         total_variation_text(r),
         "-" if _only_noise(r) else decimal_text(r.total_variation_worst),
     ]

@@ -47,6 +47,8 @@ class RuleMeasurement:
     """The bound for this kind of candidates, averaged over the positions."""
     gap_closed: float | None
     """`(acceptance − baseline) / (bound − baseline)`, the baseline being recursive rejection of the same kind."""
+    waste: float
+    """`min(1, bound + total variation) − acceptance`, averaged: what a rule of this bias could accept more (T17)."""
     total_variation_mean: float
     total_variation_worst: float
     total_variation_noise: float
@@ -146,7 +148,7 @@ def measure(
             progress(done, wanted)
 
     rows_of = {name: _Rows(*map(np.concatenate, zip(*(part[name] for part in parts), strict=True))) for name in rules}
-    bound_of = {kind: float(np.mean(np.concatenate([bound[kind] for bound in bounds]))) for kind in kinds}
+    bound_of = {kind: np.concatenate([bound[kind] for bound in bounds]) for kind in kinds}
     baseline = {kind: float(np.mean(rows_of[name].rate)) for kind, name in BASELINE.items() if kind in kinds}
     found = [
         _summary(rule, rows_of[name], bound_of[rule.drafting], baseline.get(rule.drafting))
@@ -208,8 +210,8 @@ def _measure_part(
     return rows, {kind: optimal_acceptance_for(rule, p, q, candidates=K) for kind, rule in kinds.items()}
 
 
-def _summary(rule: Verifier, rows: _Rows, bound: float, baseline: float | None) -> RuleMeasurement:
-    n, rate = len(rows.rate), float(np.mean(rows.rate))
+def _summary(rule: Verifier, rows: _Rows, bounds: np.ndarray, baseline: float | None) -> RuleMeasurement:
+    n, rate, bound = len(rows.rate), float(np.mean(rows.rate)), float(np.mean(bounds))
     gap = 0.0 if baseline is None else bound - baseline
     return RuleMeasurement(
         rule=rule.name,
@@ -222,6 +224,7 @@ def _summary(rule: Verifier, rows: _Rows, bound: float, baseline: float | None) 
         acceptance_per_candidate_error=(np.sum(rows.per_candidate_error**2, axis=0) ** 0.5 / n).tolist(),
         optimal_acceptance=bound,
         gap_closed=None if baseline is None or gap <= 1e-12 else (rate - baseline) / gap,
+        waste=float(np.mean(np.minimum(1, bounds + (0 if rule.exact else rows.tv)) - rows.rate)),
         total_variation_mean=float(np.mean(rows.tv)),
         total_variation_worst=float(np.max(rows.tv)),
         total_variation_noise=float(np.mean(rows.tv_noise)),

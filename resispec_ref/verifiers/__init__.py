@@ -16,10 +16,13 @@ from resispec_ref.verifiers.independent.optimal import Optimal
 from resispec_ref.verifiers.independent.recursive_rejection import RecursiveRejection
 from resispec_ref.verifiers.independent.resispec import ResiSpec
 from resispec_ref.verifiers.independent.target_match_top_k import TargetMatchTopK
+from resispec_ref.verifiers.lossy.cactus import Cactus
 from resispec_ref.verifiers.lossy.constant_threshold import ConstantThreshold
 from resispec_ref.verifiers.lossy.ears import Ears
+from resispec_ref.verifiers.lossy.frontier import Frontier
 from resispec_ref.verifiers.lossy.lenience import Lenience
 from resispec_ref.verifiers.lossy.mixture import Mixture
+from resispec_ref.verifiers.lossy.reflective import Reflective
 from resispec_ref.verifiers.lossy.resispec_published import ResiSpecPublished
 from resispec_ref.verifiers.lossy.typical_acceptance import TypicalAcceptance
 from resispec_ref.verifiers.several_drafts import (
@@ -48,6 +51,9 @@ _RULES: tuple[type[Verifier], ...] = (
     Mixture,
     TypicalAcceptance,
     TargetMatchTopK,
+    Cactus,
+    Reflective,
+    Frontier,
 )
 
 _OF_SEVERAL: dict[type[Verifier], type[Verifier]] = {
