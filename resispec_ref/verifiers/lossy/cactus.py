@@ -35,7 +35,7 @@ class Cactus(MovingTarget):
     source = "arXiv 2604.04987"
     exact = False
 
-    delta: float = 0.0625
+    delta: float = 0.125
 
     def __post_init__(self) -> None:
         check_share("delta", self.delta)
