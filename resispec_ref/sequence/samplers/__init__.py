@@ -1,0 +1,7 @@
+"""Samplers of whole sequences, one a file, each with the exact law that it emits."""
+
+from resispec_ref.sequence.samplers.flow import flow_imbalance, policy_law
+from resispec_ref.sequence.samplers.importance import SampledLaw, importance_law
+from resispec_ref.sequence.samplers.particles import particle_law
+
+__all__ = ["SampledLaw", "flow_imbalance", "importance_law", "particle_law", "policy_law"]

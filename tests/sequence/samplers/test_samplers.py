@@ -1,0 +1,99 @@
+"""Targets of sequences and samplers: the numbers of the page, and the laws by sums over whole sequences."""
+
+import itertools
+from fractions import Fraction as F
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import laws
+
+from resispec_ref.sequence import ToyModel, joint_law
+from resispec_ref.sequence.divergence import expected_reward, sequence_total_variation
+from resispec_ref.sequence.samplers import flow_imbalance, importance_law, particle_law, policy_law
+from resispec_ref.sequence.targets import power, tilted
+
+FAIR, SURE = [F(1, 2), F(1, 2)], [F(0), F(1)]
+
+
+@st.composite
+def models(draw):
+    return ToyModel([draw(laws(2, 2)), [draw(laws(2, 2)), draw(laws(2, 2))]])
+
+
+def by_sequences(model, weight):
+    """The target by one sum over all pairs of tokens, with no recursion."""
+    first, second = model.tables
+    masses = {(x, y): weight((x, y), first[x] * second[x][y]) for x, y in itertools.product(range(2), repeat=2)}
+    return {s: m / sum(masses.values()) for s, m in masses.items() if m}
+
+
+def test_power_is_not_token_temperature():
+    """Root fair, after 0 fair, after 1 certain: the first token has (1/3, 2/3); each token by itself gives 1/2."""
+    target = power(ToyModel([FAIR, [FAIR, SURE]]), 2, 2)
+    assert list(target.law(())) == [F(1, 3), F(2, 3)]
+    assert [mass**2 / sum(m**2 for m in FAIR) for mass in FAIR] == FAIR
+
+
+@given(model=models(), alpha=st.integers(1, 3))
+def test_power_by_sequences(model, alpha):
+    target = power(model, alpha, 2)
+    assert joint_law(target, 2) == by_sequences(model, lambda s, mass: mass**alpha)
+
+
+@given(model=models(), rewards=st.tuples(*[st.integers(1, 5)] * 4))
+def test_tilted_by_sequences_and_its_policy(model, rewards):
+    def reward(s):
+        return F(rewards[2 * s[0] + s[1]])
+
+    target = tilted(model, reward, 2)
+    right = by_sequences(model, lambda s, mass: mass * reward(s))
+    assert joint_law(target, 2) == policy_law(target, target) == right
+    assert flow_imbalance(target, target.value, target) == 0
+    assert expected_reward(right, reward) >= expected_reward(joint_law(model, 2), reward)
+
+
+def test_importance_resampling_by_hand():
+    """`p = (2/3, 1/3)`, `α = 2`: two draws emit (20/27, 7/27) for (4/5, 1/5), 8/135 away."""
+    target = power(ToyModel([[F(2, 3), F(1, 3)]]), 2, 1)
+    found = importance_law(target, 2)
+    assert found.law == {(0,): F(20, 27), (1,): F(7, 27)}
+    assert sequence_total_variation(found.law, joint_law(target, 1)) == F(8, 135)
+    away = [sequence_total_variation(importance_law(target, n).law, joint_law(target, 1)) for n in range(1, 6)]
+    assert away == sorted(away, reverse=True)
+
+
+@pytest.mark.parametrize("particles", [1, 2])
+@pytest.mark.parametrize(("block", "horizon"), [(1, 0), (1, 1), (2, 0)])
+@given(model=models())
+def test_the_estimate_is_unbiased(model, particles, block, horizon):
+    target = power(model, 2, 2)
+    found = particle_law(target, particles, block=block, horizon=horizon)
+    assert found.normaliser == importance_law(target, particles).normaliser == target.value(())
+    assert sum(found.law.values()) == 1
+
+
+@given(model=models())
+def test_one_block_is_importance_resampling(model):
+    target = power(model, 2, 2)
+    assert particle_law(target, 2, block=2).law == importance_law(target, 2).law
+
+
+@given(model=models())
+def test_the_whole_horizon_and_the_targets_own_proposal_are_exact(model):
+    target = power(model, 2, 2)
+    assert particle_law(target, 1, horizon=2, proposal=target).law == joint_law(target, 2)
+
+
+def test_bad_arguments():
+    model = ToyModel([FAIR])
+    for call, message in (
+        (lambda: power(model, F(1, 2), 1), "alpha: 1/2 is not whole"),
+        (lambda: power(model, 0, 1), "alpha: 0 is not positive"),
+        (lambda: tilted(model, lambda s: 0, 1), "reward: 0 for every sequence"),
+        (lambda: tilted(model, lambda s: -1, 1), "reward: -1 for"),
+        (lambda: importance_law(power(model, 2, 1), 0), "draws: 0"),
+        (lambda: particle_law(power(model, 2, 1), 0), "particles: 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
