@@ -26,8 +26,8 @@ def particle_law(
     where `ψ` is the future value that is looked ahead: `ζ` of the next `horizon` tokens, 1 for `horizon = 0`, and at a
     complete sequence the reward. `E[Ẑ] = Z` for every number of particles, block and horizon; the law of what is
     emitted is the target's only in the limit of many particles, or for a horizon of the whole length and the target's
-    own conditional laws as proposal. Resampling is multinomial, after every block. Where all weights are 0 the particles
-    stay as they are.
+    own conditional laws as proposal. Resampling is multinomial, after every block. Where all weights are 0 the
+    particles stay as they are.
 
     Args:
         target: of `power` or `tilted`.
