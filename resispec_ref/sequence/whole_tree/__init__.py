@@ -10,8 +10,7 @@ transport plans scaled by how likely a prefix is accepted: UniVer (arXiv 2605.04
 to a tree by scores of its nodes, layer after layer, mass being coordinated between the nodes of a layer: Layer
 Verification (Cha, Cho, Yun 2026). Trees that branch late: Delayed Tree Expansion (arXiv 2602.16994). Going level by
 level with a share for each node is thus theirs too. This project's own: one pick among all children of a level by
-weights, exact for any of them (T15); the form of the bound, and its certificate (T13, T14); bins of the ratio at a full
-vocabulary (T16).
+weights, exact for any of them (T15); the form of the bound, and its certificate (T13, T14).
 """
 
 from resispec_ref.sequence.whole_tree.bound import Bound, bound_on_trees, certified_length, whole_tree_bound
