@@ -1,6 +1,7 @@
 """The house: few files at the root, rooms of a dozen, and public names where they were; `lint-imports` has the rest."""
 
 import importlib
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,12 @@ def test_a_room_says_what_it_is_and_has_a_dozen_files_or_so(room):
     name = ".".join(["resispec_ref", *room.relative_to(HOUSE).parts])
     assert importlib.import_module(name).__doc__
     assert len([path for path in room.glob("*.py") if path.name != "__init__.py"]) <= ROOM_FILES
+
+
+def test_every_room_is_packaged_and_nothing_else():
+    settings = tomllib.loads((HOUSE.parent / "pyproject.toml").read_text())
+    named = {name for name in settings["tool"]["setuptools"]["packages"] if name != "resispec_gpu"}
+    assert named == {".".join(["resispec_ref", *room.relative_to(HOUSE).parts]) for room in [HOUSE, *ROOMS]}
 
 
 @pytest.mark.parametrize(
