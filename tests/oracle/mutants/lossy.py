@@ -72,6 +72,37 @@ def top_k_shortcut(p, q, candidates, rng, k=2):
     return pick(p, rng.random())
 
 
+def frontier(p, q, candidates, rng, bias=0.05):
+    """Accepts as much more than an exact verifier as the bias allows; for one candidate."""
+    (x,) = candidates
+    excess = np.maximum(q - p, 0)
+    if rng.random() * q[x] < min(p[x], q[x]) + excess[x] * min(1, bias / max(excess.sum(), 1e-300)):
+        return x
+    return pick(residual(p, q), rng.random())
+
+
+def cactus(p, q, candidates, rng, delta=0.125):
+    """The candidate's own target probability is raised by `√(2 δ p (1 - p))`; the others' shrink in proportion."""
+    for x in candidates:
+        raised = min(1, p[x] + np.sqrt(2 * delta * p[x] * (1 - p[x])))
+        moved = without(p, x) * (1 - raised)
+        moved[x] = raised
+        if rng.random() * q[x] < raised:
+            return x
+        p = residual(moved, q)
+    return pick(p, rng.random())
+
+
+def second_opinion(p, q, candidates, rng, weight=0.1):
+    """Reflective verification: the target is mixed with a second law that has seen the candidate, and agrees with it."""
+    for x in candidates:
+        p = (1 - weight) * p + weight * (np.arange(len(p)) == x)
+        if rng.random() * q[x] < p[x]:
+            return x
+        p = residual(p, q)
+    return pick(p, rng.random())
+
+
 def resispec_as_published(p, q, candidates, rng):
     """Algorithm 1 of arXiv 2608.24411, proportional spread."""
     for x in candidates:
