@@ -1,8 +1,8 @@
 """Whole sequences: chains, trees and graphs of candidates, on toy models exactly and on language models.
 
 Every rule of the registry is lifted from one position to a tree by one walk: verify the candidates of a node, go on at
-the one accepted, emit one extra token from the last residual target. A model is anything with `law(prefix)` and
-`state(prefix)`.
+the one accepted, emit one extra token from the last residual target. `verify_whole_tree` looks at the tree level by
+level instead and keeps more. A model is anything with `law(prefix)` and `state(prefix)`.
 """
 
 from resispec_ref.sequence.chain import chain_tree, verify_block, verify_chain
@@ -12,6 +12,7 @@ from resispec_ref.sequence.node import NodeLaw, node_law
 from resispec_ref.sequence.toy import Model, NGram, ToyModel, counted, joint_law
 from resispec_ref.sequence.traversal import traversal_law, verify_traversal
 from resispec_ref.sequence.tree import Emission, Tree, complete_tree, draft_tree, speculate, verify_tree
+from resispec_ref.sequence.whole_tree import verify_whole_tree, whole_tree_bound, whole_tree_law
 
 __all__ = [
     "Emission",
@@ -37,5 +38,8 @@ __all__ = [
     "verify_graph",
     "verify_traversal",
     "verify_tree",
+    "verify_whole_tree",
     "walk_law",
+    "whole_tree_bound",
+    "whole_tree_law",
 ]

@@ -128,8 +128,21 @@ def target_chances(target: Model, strings: list[Tokens], prefix: Tokens) -> dict
 def certified_length(drawn: dict[frozenset[Tokens], Any], chance: dict[Tokens, Any], prices: dict[Tokens, Any]) -> Any:
     """What no exact verifier exceeds, for any prices `z ≥ 0`: `Σ_y z(y) + Σ_t Pr(t) max_{s in t} value(s)`.
 
+    Args:
+        drawn: the probability of every set of strings that a tree can have, the empty string among them.
+        chance: the target's probability of each of these strings.
+        prices: `z`, for each string that can be accepted.
+
     Raises:
         ValueError: a price below 0.
+
+    A coin that the draft gets wrong, one candidate: a price of 1 on the side drafted too often.
+
+    >>> F = Fraction
+    >>> drawn = {frozenset({(), (0,)}): F(2, 3), frozenset({(), (1,)}): F(1, 3)}
+    >>> chance = {(): F(1), (0,): F(1, 3), (1,): F(2, 3)}
+    >>> [str(certified_length(drawn, chance, {(0,): z, (1,): F(0)})) for z in (F(0), F(1, 3))]
+    ['1', '2/3']
     """
     if any(z < 0 for z in prices.values()):
         raise ValueError(f"prices: {min(prices.values())} is negative")

@@ -119,7 +119,13 @@ class KeptTrees:
 
 
 def enumerate_trees(trees: RandomTrees) -> dict[Revealed, Any]:
-    """The probability of every tree; its last level has no children, and no more follow."""
+    """The probability of every tree; its last level has no children, and no more follow.
+
+    >>> from resispec_ref.sequence.toy import NGram
+    >>> from resispec_ref.sequence.tree import complete_tree
+    >>> enumerate_trees(DraftedTrees(NGram([0.5, 0.5]), complete_tree((1,)), siblings="independent"))
+    {(((0,),), ((),)): 0.5, (((1,),), ((),)): 0.5}
+    """
     found: dict[Revealed, Any] = {}
 
     def follow(revealed: Revealed, chance: Any) -> None:
