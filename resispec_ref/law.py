@@ -195,9 +195,11 @@ def _any_token(rule: Verifier, state: State, weight: Array, left: Array) -> tupl
 
 
 def _every_token(rule: Verifier, state: State, weight: Array, left: Array) -> tuple[State, Array]:
-    """One state for each rejected token: the axis of paths grows by a factor of `vocab`."""
+    """One state for each rejected token: the axis of paths grows by a factor of `vocab`, or less for one exact pair."""
     xp = array_namespace(left)
     vocab = left.shape[-1]
+    if is_rational(left) and left.ndim == 2:
+        return _every_possible_token(rule, state, weight * left)
 
     def flat(x: Array) -> Array:
         return xp.reshape(x, (*x.shape[:-3], x.shape[-3] * vocab, x.shape[-1]))
@@ -206,6 +208,12 @@ def _every_token(rule: Verifier, state: State, weight: Array, left: Array) -> tu
     token = xp.broadcast_to(index_range(vocab, left), left.shape)
     token = xp.reshape(token, (*token.shape[:-2], token.shape[-2] * vocab))
     return rule.reject(state, token), flat((weight * left)[..., None])
+
+
+def _every_possible_token(rule: Verifier, state: State, mass: Array) -> tuple[State, Array]:
+    """`_every_token` without the paths of probability 0, which rationals tell from the others; one of them at least."""
+    path, token = np.nonzero(mass > 0) if (mass > 0).any() else np.zeros((2, 1), dtype=np.int64)
+    return rule.reject(_map(lambda x: x[path], state), token), mass[path, token][:, None]
 
 
 def _map(change: Callable[[Array], Array], state: State) -> State:

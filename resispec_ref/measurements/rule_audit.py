@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -60,6 +60,7 @@ class RuleAudit:
 def audit_rule(rule: Verifier, measured: RuleMeasurement, *, seed: int = 0, cases: int = CASES) -> RuleAudit:
     """Look for a case on which `rule` does not emit the target's law; `seed` fixes the cases tried."""
 
+    @cache
     def law_of(case: Case) -> EmittedLaw:
         return emitted_law(rule, case.target, case.draft, candidates=case.candidates)
 

@@ -21,9 +21,7 @@ MODULES = [
     resispec_ref.oracle,
 ]
 PUBLIC = [(module.__name__, name) for module in MODULES for name in module.__all__]
-FUNCTIONS = [
-    (m.__name__, n) for m in MODULES for n in m.__all__ if not isinstance(getattr(m, n), types.GenericAlias)
-]
+FUNCTIONS = [(m.__name__, n) for m in MODULES for n in m.__all__ if not isinstance(getattr(m, n), types.GenericAlias)]
 TEXT = "\n".join(page.read_text() for page in (DOCS / "reference").glob("*.md"))
 DOCUMENTED = {name.split(".")[-1] for name in re.findall(r"auto(?:function|class|data):: ([\w.]+)", TEXT)}
 

@@ -94,7 +94,7 @@ def cactus(p, q, candidates, rng, delta=0.125):
 
 
 def second_opinion(p, q, candidates, rng, weight=0.1):
-    """Reflective verification: the target is mixed with a second law that has seen the candidate, and agrees with it."""
+    """Reflective verification: the target is mixed with a second law, which has seen the candidate and agrees."""
     for x in candidates:
         p = (1 - weight) * p + weight * (np.arange(len(p)) == x)
         if rng.random() * q[x] < p[x]:
