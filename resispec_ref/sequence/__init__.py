@@ -3,12 +3,18 @@
 Every rule of the registry is lifted from one position to a tree by one walk: verify the candidates of a node, go on at
 the one accepted, emit one extra token from the last residual target. `verify_whole_tree` looks at the tree level by
 level instead and keeps more. A model is anything with `law(prefix)` and `state(prefix)`.
+
+Targets that are laws of whole sequences (`power`, `tilted`) are such models too; samplers that aim at them are judged
+by the exact law that they emit.
 """
 
 from resispec_ref.sequence.chain import chain_tree, verify_block, verify_chain
 from resispec_ref.sequence.dag import Graph, draft_graph, verify_graph
+from resispec_ref.sequence.divergence import expected_reward, sequence_divergence, sequence_total_variation
 from resispec_ref.sequence.law import completed, expected_accepted_length, walk_law
 from resispec_ref.sequence.node import NodeLaw, node_law
+from resispec_ref.sequence.samplers import SampledLaw, flow_imbalance, importance_law, particle_law, policy_law
+from resispec_ref.sequence.targets import SequenceTarget, power, tilted
 from resispec_ref.sequence.toy import Model, NGram, ToyModel, counted, joint_law
 from resispec_ref.sequence.traversal import traversal_law, verify_traversal
 from resispec_ref.sequence.tree import Emission, Tree, complete_tree, draft_tree, speculate, verify_tree
@@ -20,6 +26,8 @@ __all__ = [
     "Model",
     "NGram",
     "NodeLaw",
+    "SampledLaw",
+    "SequenceTarget",
     "ToyModel",
     "Tree",
     "chain_tree",
@@ -29,9 +37,18 @@ __all__ = [
     "draft_graph",
     "draft_tree",
     "expected_accepted_length",
+    "expected_reward",
+    "flow_imbalance",
+    "importance_law",
     "joint_law",
     "node_law",
+    "particle_law",
+    "policy_law",
+    "power",
+    "sequence_divergence",
+    "sequence_total_variation",
     "speculate",
+    "tilted",
     "traversal_law",
     "verify_block",
     "verify_chain",
