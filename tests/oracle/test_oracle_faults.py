@@ -1,17 +1,19 @@
 """The exact laws of known faults: the values of practice, and that no sound rule looks like a fault."""
 
+import itertools
 from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from intervals import law_of
 from mutants import chains, positions
 from subjects_list import FAULTY
 
 import resispec_ref as rs
 from resispec_ref.oracle.cases.tables import chain_cases, joint_law
-from resispec_ref.oracle.faults.parts import steps, without
-from resispec_ref.oracle.faults.positions import FAULTS, fault_law, known_laws
-from resispec_ref.oracle.faults.sequences import CHAIN_FAULTS, chain_law, chain_laws, tokenwise
+from resispec_ref.oracle.faults.parts import DoesNotApply, Steps, without
+from resispec_ref.oracle.faults.positions import FAULTS, draws, fault_law, known_laws
+from resispec_ref.oracle.faults.sequences import CHAIN_FAULTS, Tokenwise, chain_law, chain_laws
 
 
 def law(text):
@@ -49,9 +51,9 @@ def test_softmax_of_the_residual():
 @pytest.mark.parametrize("K", [1, 2, 3])
 def test_steps_without_a_fault_are_the_library_s_exact_rules(K):
     p, q, _ = SIBLINGS
-    right = type(FAULTS["always-accept"])("", "", "", steps())
+    right = type(FAULTS["always-accept"])("", "", "", Steps())
     assert fault_law(right, p, q, K) == p
-    renormalised = type(right)("", "", "", steps(following=without), draw="distinct")
+    renormalised = type(right)("", "", "", Steps(following=without), draw="distinct")
     assert fault_law(renormalised, p, q, K) == p
 
 
@@ -72,7 +74,7 @@ def test_every_fault_is_wrong_somewhere_and_a_law_everywhere():
 
 def test_chain_walk_without_a_fault_has_the_joint_law():
     for case in chain_cases([1, 2]):
-        found = chain_law(tokenwise(), case.target, case.draft)
+        found = chain_law(Tokenwise(), case.target, case.draft)
         assert found == pytest.approx(joint_law(case.target), abs=1e-12)
 
 
@@ -103,3 +105,41 @@ def test_every_inexact_rule_of_the_registry_has_a_mutant():
 def test_mutants_share_no_code_with_the_laws():
     for module in (positions, chains):
         assert not any("resispec_ref" in str(getattr(v, "__module__", "")) for v in vars(module).values())
+
+
+PAIRS = [SIX[:2], SIBLINGS[:2], (law("0 1/2 1/6 1/3 0"), law("1/4 1/4 0 1/4 1/4"))]
+EMITTING = [name for name, fault in FAULTS.items() if hasattr(fault.given, "emit")]
+
+
+@pytest.mark.parametrize("name", EMITTING)
+def test_a_fault_run_on_uniforms_has_the_law_that_is_said(name):
+    """Over all uniforms and for every list of candidates, `==` where the fault's parts are rational."""
+    given = FAULTS[name].given
+    for p, q in PAIRS:
+        for K in (1, 2):
+            for x, _ in draws(q, K, "distinct" if FAULTS[name].draw == "distinct" else "independent"):
+                try:
+                    said = given(p, q, x)
+                except DoesNotApply:
+                    continue
+                emitted = [F(0)] * len(p)
+                for (token, index), chance in law_of(lambda u, x=x, p=p, q=q: given.emit(p, q, x, u), K + 1).items():
+                    emitted[token] += chance
+                    assert index == K or x[index] == token
+                assert emitted == (pytest.approx(said) if name == "softmax-of-the-residual" else said)
+
+
+def test_the_faults_without_a_run_are_those_of_noise_and_settings():
+    assert set(FAULTS) - set(EMITTING) == {"draft-noise-reused", "target-temperature-2", "target-temperature-0.5"}
+
+
+@pytest.mark.parametrize("name", CHAIN_FAULTS)
+def test_a_chain_s_fault_run_on_uniforms_has_the_law_that_is_said(name):
+    walk = CHAIN_FAULTS[name].walk
+    p = [law("1/5 2/5 2/5"), law("1/2 1/4 1/4"), law("1/6 1/3 1/2")]
+    q = [law("3/5 3/10 1/10"), law("1/4 1/4 1/2")]
+    for x in itertools.product(range(3), repeat=2):
+        said = {}
+        for tokens, chance in walk(p, q, x):
+            said[tokens] = said.get(tokens, 0) + chance
+        assert law_of(lambda u, x=x: walk.emit(p, q, x, u), (3, 2)) == pytest.approx(said)

@@ -1,12 +1,14 @@
 """What faulty verifiers emit given their candidates: the parts of a verifier, right and wrong, over plain numbers.
 
-Numbers of any kind, so rational in, rational out. `steps` puts an acceptance test, a residual and a draft law together.
+Numbers of any kind, so rational in, rational out. `Steps` puts an acceptance test, a residual and a draft law together.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 Law = list[Any]
@@ -41,27 +43,54 @@ def without(q: Law, x: int) -> Law:
     return normalised(rest, rest)
 
 
-def steps(
-    accept: Callable[[Law, Law, int], Any] = ratio,
-    reject: Callable[[Law, Law, int], Law] = residual,
-    following: Callable[[Law, int], Law] = same,
-    last: Callable[[Law, Law, int], Law] | None = None,
-) -> Given:
-    """A verifier that tests its candidates in turn; `last`, where given, is the residual after the last candidate."""
+@dataclass(frozen=True)
+class Steps:
+    """A verifier that tests its candidates in turn; `last`, where given, is the residual after the last candidate.
 
-    def given(p: Law, q: Law, candidates: Sequence[int]) -> Law:
+    Called, it gives the law of what it emits; `emit` runs it on given uniforms, one a candidate and the last for
+    the last draw.
+    """
+
+    accept: Callable[[Law, Law, int], Any] = ratio
+    reject: Callable[[Law, Law, int], Law] = residual
+    following: Callable[[Law, int], Law] = same
+    last: Callable[[Law, Law, int], Law] | None = None
+
+    def __call__(self, p: Law, q: Law, candidates: Sequence[int]) -> Law:
         law, w = [p[0] * 0] * len(p), p[0] * 0 + 1
         for i, x in enumerate(candidates):
-            a = accept(p, q, x)
+            a = self.accept(p, q, x)
             law[x] = law[x] + w * a
             w = w * (1 - a)
             if w == 0:
                 return law
-            p = (last if last and i == len(candidates) - 1 else reject)(p, q, x)
-            q = following(q, x)
+            p, q = self._rejected(p, q, x, i == len(candidates) - 1), self.following(q, x)
         return [v + w * u for v, u in zip(law, p, strict=True)]
 
-    return given
+    def emit(self, p: Law, q: Law, candidates: Sequence[int], uniforms: Sequence[Any]) -> tuple[int, int]:
+        """The emitted token and the accepted index (`K` if none), by the conventions of `verify`."""
+        for i, x in enumerate(candidates):
+            if uniforms[i] < self.accept(p, q, x):
+                return x, i
+            p, q = self._rejected(p, q, x, i == len(candidates) - 1), self.following(q, x)
+        return drawn(p, uniforms[-1]), len(candidates)
+
+    def _rejected(self, p: Law, q: Law, x: int, final: bool) -> Law:
+        return (self.last if self.last is not None and final else self.reject)(p, q, x)
+
+
+def drawn(law: Law, uniform: Any) -> int:
+    """Inverse CDF in token order.
+
+    >>> drawn([0.5, 0.0, 0.5], 0.5)
+    2
+    """
+    running = law[0] * 0
+    for y, mass in enumerate(law):
+        running = running + mass
+        if uniform < running:
+            return y
+    return max(y for y, mass in enumerate(law) if mass > 0)
 
 
 def drafted_only(p: Law, q: Law, x: int) -> Law:
@@ -128,33 +157,71 @@ def same_race(p: Law, q: Law, x: int) -> Law:
     return law
 
 
+@dataclass(frozen=True)
+class OfSeveral(Steps):
+    """Steps that are another fault, or none, where there are fewer than two candidates."""
+
+    original: bool = False
+    """Whether the last draw is from the target as it was at first."""
+
+    def __call__(self, p: Law, q: Law, candidates: Sequence[int]) -> Law:
+        return self._steps(p, candidates)(p, q, candidates)
+
+    def emit(self, p: Law, q: Law, candidates: Sequence[int], uniforms: Sequence[Any]) -> tuple[int, int]:
+        return self._steps(p, candidates).emit(p, q, candidates, uniforms)
+
+    def _steps(self, p: Law, candidates: Sequence[int]) -> Steps:
+        if len(candidates) < 2:
+            raise DoesNotApply
+        return Steps(self.accept, self.reject, self.following, (lambda *_: p) if self.original else self.last)
+
+
+@dataclass(frozen=True)
+class Sorted(Steps):
+    """Candidates in the order of draft probability, not of their draw."""
+
+    def __call__(self, p: Law, q: Law, candidates: Sequence[int]) -> Law:
+        return super().__call__(p, q, sorted(candidates, key=lambda x: -q[x]))
+
+    def emit(self, p: Law, q: Law, candidates: Sequence[int], uniforms: Sequence[Any]) -> tuple[int, int]:
+        order = sorted(range(len(candidates)), key=lambda i: -q[candidates[i]])
+        token, index = super().emit(p, q, [candidates[i] for i in order], uniforms)
+        return token, order[index] if index < len(order) else index
+
+
+@dataclass(frozen=True)
+class UniformReused(Steps):
+    """The uniform of the last test that failed draws from the residual too."""
+
+    last: Callable[[Law, Law, int], Law] | None = same_uniform
+
+    def emit(self, p: Law, q: Law, candidates: Sequence[int], uniforms: Sequence[Any]) -> tuple[int, int]:
+        used = [*uniforms[: len(candidates)], uniforms[len(candidates) - 1]]
+        return Steps(self.accept, self.reject, self.following).emit(p, q, candidates, used)
+
+
 def one_race(p: Law, q: Law, candidates: Sequence[int]) -> Law:
     if len(candidates) != 1:
         raise DoesNotApply
-    return steps(last=same_race)(p, q, candidates)
+    return Steps(last=same_race)(p, q, candidates)
 
 
-def no_residual(p: Law, q: Law, candidates: Sequence[int]) -> Law:
-    if len(candidates) < 2:
-        raise DoesNotApply  # there it is resample-from-target
-    return steps(reject=lambda p, q, x: p)(p, q, candidates)
-
-
-def one_uniform(p: Law, q: Law, candidates: Sequence[int]) -> Law:
+class OneUniform:
     """One uniform for all candidates: the i-th is accepted if it lies between the best so far and `a_i`."""
-    law, reached = [p[0] * 0] * len(p), p[0] * 0
-    for x in candidates:
-        a = ratio(p, q, x)
-        law[x] = law[x] + max(a - reached, a * 0)
-        reached = max(reached, a)
-        if reached == 1:
-            return law
-        p = residual(p, q, x)
-    return [v + (1 - reached) * u for v, u in zip(law, p, strict=True)]
 
+    def __call__(self, p: Law, q: Law, candidates: Sequence[int]) -> Law:
+        law, reached = [p[0] * 0] * len(p), p[0] * 0
+        for x in candidates:
+            a = ratio(p, q, x)
+            law[x] = law[x] + max(a - reached, a * 0)
+            reached = max(reached, a)
+            if reached == 1:
+                return law
+            p = residual(p, q, x)
+        return [v + (1 - reached) * u for v, u in zip(law, p, strict=True)]
 
-def sorted_by_draft(p: Law, q: Law, candidates: Sequence[int]) -> Law:
-    return steps(following=without)(p, q, sorted(candidates, key=lambda x: -q[x]))
+    def emit(self, p: Law, q: Law, candidates: Sequence[int], uniforms: Sequence[Any]) -> tuple[int, int]:
+        return Steps().emit(p, q, candidates, [uniforms[0]] * len(candidates) + [uniforms[-1]])
 
 
 def tempered(power: int | float) -> Given:
@@ -166,10 +233,9 @@ def tempered(power: int | float) -> Given:
 
 
 def lenient(factor: float) -> Callable[[Law, Law, int], Any]:
-    return lambda p, q, x: min(1, factor * p[x] / q[x]) if q[x] > 0 else ratio(p, q, x)
+    return lambda p, q, x: min(1, like(factor, p[x]) * p[x] / q[x]) if q[x] > 0 else ratio(p, q, x)
 
 
-def last_from_the_original_target(p: Law, q: Law, candidates: Sequence[int]) -> Law:
-    if len(candidates) < 2:
-        raise DoesNotApply  # there it is resample-from-target
-    return steps(last=lambda *_: p)(p, q, candidates)
+def like(value: float, number: Any) -> Any:
+    """`value` beside `number`: beside a rational the decimal that it prints as."""
+    return Fraction(str(value)) if isinstance(number, Fraction) else value

@@ -16,22 +16,22 @@ from resispec_ref.oracle.faults.parts import (
     DoesNotApply,
     Given,
     Law,
+    OfSeveral,
+    OneUniform,
+    Sorted,
+    Steps,
+    UniformReused,
     absolute_difference,
     drafted_only,
     greedy_residual,
-    last_from_the_original_target,
     leftover_on_last,
     lenient,
-    no_residual,
     one_race,
-    one_uniform,
     residual,
     reversed_residual,
-    same_uniform,
     softmax_residual,
-    sorted_by_draft,
-    steps,
     tempered,
+    without,
 )
 from resispec_ref.rule.registry import get_verifier, verifier_names
 
@@ -101,49 +101,49 @@ def _known() -> Iterator[Fault]:
         "resample-from-target",
         "after a rejection the token is drawn from the target instead of the residual",
         "draw from (p - q)+ normalised, not from p",
-        steps(last=lambda p, q, x: p),
+        Steps(last=lambda p, q, x: p),
     )
     yield Fault(
         "last-draw-from-the-original-target",
         "candidates are tested against the residuals, but the last draw is from the target as it was at first",
         "draw from the last residual",
-        last_from_the_original_target,
+        OfSeveral(original=True),
     )
     yield Fault(
         "no-residual",
         "every candidate is tested against the target itself, and after the last rejection the token is drawn from it",
         "replace the target by the residual (p - q)+, normalised, after each rejection",
-        no_residual,
+        OfSeveral(reject=lambda p, q, x: p),
     )
     yield Fault(
         "residual-of-the-drafted-token-only",
         "the residual lowers only the drafted token: q is subtracted at it and nowhere else",
         "subtract the whole row q, not a one-hot of it",
-        steps(reject=drafted_only),
+        Steps(reject=drafted_only),
     )
     yield Fault(
         "softmax-of-the-residual",
         "the positive part of p - q goes through a softmax instead of being divided by its sum",
         "divide by the sum",
-        steps(reject=softmax_residual),
+        Steps(reject=softmax_residual),
     )
     yield Fault(
         "always-accept",
         "the first candidate is emitted, whatever the target says",
         "accept with probability min(1, p/q)",
-        steps(accept=lambda p, q, x: p[0] * 0 + 1),
+        Steps(accept=lambda p, q, x: p[0] * 0 + 1),
     )
     yield Fault(
         "acceptance-uniform-reused",
         "the uniform of the acceptance test is used again to draw from the residual",
         "draw a fresh uniform for the residual",
-        steps(last=same_uniform),
+        UniformReused(),
     )
     yield Fault(
         "one-uniform-for-all-candidates",
         "all candidates are tested against one uniform",
         "draw a uniform for each candidate",
-        one_uniform,
+        OneUniform(),
     )
     yield Fault(
         "draft-noise-reused",
@@ -156,76 +156,76 @@ def _known() -> Iterator[Fault]:
         "residual-not-updated",
         "later candidates are tested against the original target instead of the residual",
         "replace the target by the residual after each rejection",
-        steps(reject=lambda p, q, x: p, last=residual),
+        Steps(reject=lambda p, q, x: p, last=residual),
     )
     yield Fault(
         "residual-not-normalised",
         "the residual is sampled without normalising it: what its sum lacks falls on the last token",
         "divide the residual by its sum, or scale the uniform by it",
-        steps(last=leftover_on_last),
+        Steps(last=leftover_on_last),
     )
     yield Fault(
         "absolute-difference",
         "the residual is |p - q| instead of the positive part of p - q",
         "clamp p - q at 0",
-        steps(reject=absolute_difference),
+        Steps(reject=absolute_difference),
     )
     yield Fault(
         "residual-reversed",
         "the residual is (q - p)+ instead of (p - q)+",
         "exchange the two laws in the residual",
-        steps(reject=reversed_residual),
+        Steps(reject=reversed_residual),
     )
     yield Fault(
         "resample-from-draft",
         "after a rejection the token is drawn from the draft",
         "draw from (p - q)+ normalised",
-        steps(last=lambda p, q, x: q),
+        Steps(last=lambda p, q, x: q),
     )
     yield Fault(
         "greedy-residual",
         "after a rejection the likeliest token of the residual is emitted, not a draw from it",
         "draw from the residual",
-        steps(last=greedy_residual),
+        Steps(last=greedy_residual),
     )
     yield Fault(
         "accept-with-target-probability",
         "a candidate is accepted with probability p(x) instead of min(1, p(x)/q(x))",
         "divide by the draft probability",
-        steps(accept=lambda p, q, x: p[x]),
+        Steps(accept=lambda p, q, x: p[x]),
     )
     yield Fault(
         "ratio-inverted",
         "a candidate is accepted with probability min(1, q/p)",
         "exchange the two laws in the acceptance test",
-        steps(accept=lambda p, q, x: min(1, q[x] / p[x]) if p[x] > 0 else p[x] * 0 + 1),
+        Steps(accept=lambda p, q, x: min(1, q[x] / p[x]) if p[x] > 0 else p[x] * 0 + 1),
     )
     yield Fault(
         "greedy-draft-softmax-q",
         "candidates are the draft's likeliest tokens, but the test uses their softmax probabilities",
         "a deterministic candidate has a one-hot draft law: zero it in p and renormalise",
-        steps(),
+        Steps(),
         draw="greedy",
     )
     yield Fault(
         "filtered-draft-raw-q",
         "candidates are drawn from the draft's two likeliest tokens, but the test uses the unfiltered draft law",
         "use in the test the law that candidates are drawn from",
-        steps(),
+        Steps(),
         draw="filtered",
     )
     yield Fault(
         "distinct-candidates-raw-q",
         "candidates are drawn without replacement, but the draft law is not renormalised after a rejection",
         "zero the rejected token in q and renormalise",
-        steps(),
+        Steps(),
         draw="distinct",
     )
     yield Fault(
         "distinct-candidates-sorted",
         "candidates drawn without replacement are verified in order of draft probability, not of their draw",
         "keep the order in which the candidates were drawn",
-        sorted_by_draft,
+        Sorted(following=without),
         draw="distinct",
     )
     for power in (0.5, 2):
@@ -240,7 +240,7 @@ def _known() -> Iterator[Fault]:
             f"acceptance-ratio-times-{factor:g}",
             f"the acceptance ratio is {factor:g} times p/q",
             "accept with probability min(1, p/q)",
-            steps(accept=lenient(factor)),
+            Steps(accept=lenient(factor)),
         )
 
 

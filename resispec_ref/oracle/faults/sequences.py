@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from resispec_ref.oracle.cases.tables import Tables
-from resispec_ref.oracle.faults.parts import Law, ratio, residual
+from resispec_ref.oracle.faults.parts import Law, drawn, lenient, like, ratio, residual
 
 Walk = Callable[[list[Law], list[Law], Sequence[int]], Iterator[tuple[tuple[int, ...], Any]]]
 """`(target rows, draft rows, drafted) -> emitted prefixes and their probabilities`."""
@@ -68,49 +68,89 @@ def _completed(emitted: tuple[int, ...], target: Tables) -> np.ndarray:
     return law
 
 
-def tokenwise(
-    accept: Callable[[Law, Law, int], Any] = ratio,
-    reject: Callable[[Law, Law, int], Law] = residual,
-    test_row: int = 0,
-    residual_row: int = 0,
-    bonus_row: int = 0,
-    goes_on: bool = False,
-) -> Walk:
-    """Token by token; rows are shifted by the given offsets, and `goes_on` keeps what was drafted after a rejection."""
+@dataclass(frozen=True)
+class Tokenwise:
+    """Token by token; rows are shifted by the given offsets, and `goes_on` keeps what was drafted after a rejection.
 
-    def walk(p: list[Law], q: list[Law], x: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Any]]:
-        K, w = len(x), 1.0
+    Called, it walks; `emit` runs it on given uniforms, `(n + 1, 2)` as `verify_chain` takes them.
+    """
 
-        def row(i: int) -> Law:
-            return p[min(max(i, 0), K)]
+    accept: Callable[[Law, Law, int], Any] = ratio
+    reject: Callable[[Law, Law, int], Law] = residual
+    test_row: int = 0
+    residual_row: int = 0
+    bonus_row: int = 0
+    goes_on: bool = False
 
-        for i in range(K):
-            a = accept(row(i + test_row), q[i], x[i])
-            rest = tuple(x[i + 1 :]) if goes_on else ()
-            for y, mass in enumerate(reject(row(i + residual_row), q[i], x[i])):
+    def __call__(self, p: list[Law], q: list[Law], x: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Any]]:
+        w = 1.0
+        for i in range(len(x)):
+            a = self._test(p, q, x, i)
+            rest = tuple(x[i + 1 :]) if self.goes_on else ()
+            for y, mass in enumerate(self._residual(p, q, x, i)):
                 if mass and a < 1:
                     yield (*x[:i], y, *rest), w * (1 - a) * mass
             w = w * a
-        for y, mass in enumerate(row(K + bonus_row)):
+        for y, mass in enumerate(_row(p, len(x) + self.bonus_row)):
             if mass and w:
                 yield (*x, y), w * mass
 
-    return walk
+    def emit(self, p: list[Law], q: list[Law], x: Sequence[int], uniforms: Sequence[Sequence[Any]]) -> tuple[int, ...]:
+        for i in range(len(x)):
+            if not uniforms[i][0] < self._test(p, q, x, i):
+                rest = tuple(x[i + 1 :]) if self.goes_on else ()
+                return (*x[:i], drawn(self._residual(p, q, x, i), uniforms[i][1]), *rest)
+        return (*x, drawn(_row(p, len(x) + self.bonus_row), uniforms[len(x)][0]))
+
+    def _test(self, p: list[Law], q: list[Law], x: Sequence[int], i: int) -> Any:
+        return self.accept(_row(p, i + self.test_row), q[i], x[i])
+
+    def _residual(self, p: list[Law], q: list[Law], x: Sequence[int], i: int) -> Law:
+        return self.reject(_row(p, i + self.residual_row), q[i], x[i])
 
 
-def _all_passing_count(p: list[Law], q: list[Law], x: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Any]]:
+def _row(p: list[Law], i: int) -> Law:
+    return p[min(max(i, 0), len(p) - 1)]
+
+
+class AllPassingCount:
     """The number of accepted tokens is that of all passing positions, though an earlier one failed."""
-    K = len(x)
-    a = [ratio(p[i], q[i], x[i]) for i in range(K)]
-    for passes in itertools.product((True, False), repeat=K):
-        w = 1.0
-        for ok, chance in zip(passes, a, strict=True):
-            w = w * (chance if ok else 1 - chance)
-        n = sum(passes)
-        row = p[K] if n == K else residual(p[n], q[n], x[n])
-        for y, mass in enumerate(row):
-            if mass and w:
-                yield (*x[:n], y), w * mass
+
+    def __call__(self, p: list[Law], q: list[Law], x: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Any]]:
+        a = [ratio(p[i], q[i], x[i]) for i in range(len(x))]
+        for passes in itertools.product((True, False), repeat=len(x)):
+            w = 1.0
+            for ok, chance in zip(passes, a, strict=True):
+                w = w * (chance if ok else 1 - chance)
+            n = sum(passes)
+            for y, mass in enumerate(self._last(p, q, x, n)):
+                if mass and w:
+                    yield (*x[:n], y), w * mass
+
+    def emit(self, p: list[Law], q: list[Law], x: Sequence[int], uniforms: Sequence[Sequence[Any]]) -> tuple[int, ...]:
+        n = sum(uniforms[i][0] < ratio(p[i], q[i], x[i]) for i in range(len(x)))
+        return (*x[:n], drawn(self._last(p, q, x, n), uniforms[n][0 if n == len(x) else 1]))
+
+    def _last(self, p: list[Law], q: list[Law], x: Sequence[int], n: int) -> Law:
+        return p[n] if n == len(x) else residual(p[n], q[n], x[n])
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Drafted positions are verified for a mixture of both models, with this weight for the draft."""
+
+    weight: float
+
+    def __call__(self, p: list[Law], q: list[Law], x: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Any]]:
+        return Tokenwise()(self._mixed(p, q), q, x)
+
+    def emit(self, p: list[Law], q: list[Law], x: Sequence[int], uniforms: Sequence[Sequence[Any]]) -> tuple[int, ...]:
+        return Tokenwise().emit(self._mixed(p, q), q, x, uniforms)
+
+    def _mixed(self, p: list[Law], q: list[Law]) -> list[Law]:
+        share = like(self.weight, p[0][0])
+        mixed = [[(1 - share) * a + share * b for a, b in zip(*rows, strict=True)] for rows in zip(p, q, strict=False)]
+        return [*mixed, p[-1]]
 
 
 def _known() -> Iterator[ChainFault]:
@@ -119,93 +159,75 @@ def _known() -> Iterator[ChainFault]:
         "resample-from-target",
         "after a rejection the token is drawn from the target instead of the residual",
         fresh,
-        tokenwise(reject=lambda p, q, x: p),
+        Tokenwise(reject=lambda p, q, x: p),
     )
     yield ChainFault(
         "always-accept",
         "all drafted tokens are emitted, whatever the target says",
         "accept with probability min(1, p/q)",
-        tokenwise(accept=lambda p, q, x: 1.0),
+        Tokenwise(accept=lambda p, q, x: 1.0),
     )
     yield ChainFault(
         "all-passing-positions-count",
         "the accepted length is the number of all positions that pass, not of those before the first that fails",
         "stop at the first rejection (a cumulative product of the passes)",
-        _all_passing_count,
+        AllPassingCount(),
     )
     yield ChainFault(
         "goes-on-after-rejection",
         "what was drafted after a rejected token is kept",
         "drop the drafted tokens after the first rejection",
-        tokenwise(goes_on=True),
+        Tokenwise(goes_on=True),
     )
     yield ChainFault(
         "bonus-from-previous-row",
         "the extra token is drawn from the target's row of the last drafted token, one too early",
         "draw the extra token from row K",
-        tokenwise(bonus_row=-1),
+        Tokenwise(bonus_row=-1),
     )
     yield ChainFault(
         "residual-from-next-row",
         "the residual uses the target's row after the rejected token",
         fresh,
-        tokenwise(residual_row=1),
+        Tokenwise(residual_row=1),
     )
     yield ChainFault(
         "rows-shifted",
         "drafted tokens are tested against the target's row after them",
         "row i of the target predicts drafted token i",
-        tokenwise(test_row=1, residual_row=1),
+        Tokenwise(test_row=1, residual_row=1),
     )
     yield ChainFault(
         "absolute-difference",
         "the residual is |p - q| instead of the positive part of p - q",
         "clamp p - q at 0",
-        tokenwise(reject=_absolute),
+        Tokenwise(reject=_absolute),
     )
     yield ChainFault(
         "resample-from-draft",
         "after a rejection the token is drawn from the draft",
         fresh,
-        tokenwise(reject=lambda p, q, x: q),
+        Tokenwise(reject=lambda p, q, x: q),
     )
     for weight in (0.1, 0.2):
         yield ChainFault(
             f"ensemble-with-draft-{weight:g}",
             f"drafted positions are verified for an ensemble of both models, with the weight {weight:g} for the draft",
             "verify for the target alone, or accept the bias",
-            _ensemble(weight),
+            Ensemble(weight),
         )
     for factor in (1.01, 1.1, 1.5, 2.0):
         yield ChainFault(
             f"acceptance-ratio-times-{factor:g}",
             f"the acceptance ratio is {factor:g} times p/q",
             "accept with probability min(1, p/q)",
-            tokenwise(accept=_lenient(factor)),
+            Tokenwise(accept=lenient(factor)),
         )
-
-
-def _ensemble(weight: float) -> Walk:
-    def walk(p: list[Law], q: list[Law], x: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Any]]:
-        mixed = [
-            [(1 - weight) * a + weight * b for a, b in zip(*rows, strict=True)] for rows in zip(p, q, strict=False)
-        ]
-        return tokenwise()([*mixed, p[-1]], q, x)
-
-    return walk
 
 
 def _absolute(p: Law, q: Law, x: int) -> Law:
     mass = [abs(a - b) for a, b in zip(p, q, strict=True)]
     return [m / sum(mass) for m in mass] if sum(mass) else p
-
-
-def _lenient(factor: float) -> Callable[[Law, Law, int], Any]:
-    return lambda p, q, x: min(1.0, factor * ratio_unclipped(p, q, x))
-
-
-def ratio_unclipped(p: Law, q: Law, x: int) -> Any:
-    return p[x] / q[x] if q[x] > 0 else 0.0
 
 
 CHAIN_FAULTS: dict[str, ChainFault] = {fault.name: fault for fault in _known()}
