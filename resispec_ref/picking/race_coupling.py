@@ -59,14 +59,17 @@ class Coupling(ABC):
         return self.laws([looked])[0]
 
     def laws(self, looked: Sequence[Sequence[int]]) -> list[np.ndarray]:
-        """Those of several lists of as many candidates."""
+        """Those of several lists of candidates."""
         keys = [tuple(sorted(xs)) for xs in looked]
-        new = list(dict.fromkeys(key for key in keys if key not in self.found))
-        self.found |= zip(new, self._laws(new), strict=True)
+        new = {key for key in keys if key not in self.found}
+        for count in {len(key) for key in new}:
+            alike = [key for key in new if len(key) == count]
+            self.found |= zip(alike, self._laws(alike), strict=True)
         return [self.found[key] for key in keys]
 
     @abstractmethod
-    def _laws(self, looked: list[tuple[int, ...]]) -> list[np.ndarray]: ...
+    def _laws(self, looked: list[tuple[int, ...]]) -> list[np.ndarray]:
+        """Those of different lists of as many candidates each."""
 
 
 class ExactCoupling(Coupling):
@@ -121,30 +124,30 @@ class FloatCoupling(Coupling):
         log_t = np.arange(_FIRST, math.log(_CUT), _STEP)
         t = np.exp(log_t)
         self.p, self.K = p, candidates
-        self.weight = np.exp(-candidates * t) * t * _STEP
-        e = np.exp(-np.multiply.outer(t, np.array(pieces.phi)))
-        steps = (e - np.concatenate([e[:, 1:], e[:, :1] * 0], axis=-1)) / np.array(pieces.Q)
-        self.G, self.own = np.zeros((2, len(t), len(p)))
-        self.G[:, pieces.order] = np.cumsum(steps[:, ::-1], axis=-1)[:, ::-1]
-        self.own[:, pieces.order] = e * self.ratio[pieces.order]
+        self.weight, self.t = np.exp(-candidates * t) * t * _STEP, t
+        self.phi = np.full(len(p), np.inf)
+        self.phi[pieces.order] = pieces.phi
+        e = np.exp(np.multiply.outer(-np.array(pieces.phi), t))
+        e[:-1] -= e[1:]
+        e /= np.array(pieces.Q)[:, None]
+        self.G = np.zeros((len(p), len(t)))
+        self.G[pieces.order] = np.cumsum(e[::-1], axis=0)[::-1]
 
     def _laws(self, looked: list[tuple[int, ...]]) -> list[np.ndarray]:
-        rests = [
-            self.weight * np.prod(np.delete(self.G[:, list(xs)], j, axis=-1), axis=-1)
-            for xs in looked
-            for j in range(len(xs))
-        ]
-        behind = iter(np.array(rests) @ self.G) if rests else iter(())  # one product for all: that is what takes time
-        return [self._law(xs, [(next(rest), next(behind)) for _ in xs]) for rest in [iter(rests)] for xs in looked]
-
-    def _law(self, looked: tuple[int, ...], parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-        law = self.p * (self.weight @ np.prod(self.G[:, list(looked)], axis=-1)) * (self.K - len(looked))
-        for z, (rest, behind) in zip(looked, parts, strict=True):
-            higher = self.ratio > self.ratio[z]
-            law += np.where(higher, self.p * (behind[z] - behind), 0)
-            law[z] += rest @ self.own[:, z]
+        z = np.array(looked, dtype=np.int64).reshape(len(looked), len(looked[0]))
+        n, k = z.shape
+        G = self.G[z]
+        rests = np.zeros((k, n, len(self.t)))
+        for j in range(k):
+            rests[j] = self.weight * np.prod(np.delete(G, j, axis=1), axis=1)
+        behind = rests @ self.G.T  # one product for all: that is what takes time
+        law = np.multiply.outer(np.prod(G, axis=1) @ self.weight, self.p) * (self.K - k)
+        for x, rest, after in zip(z.T, rests, behind, strict=True):
+            own = self.ratio[x, None]
+            law += np.where(self.ratio > own, self.p * (np.take_along_axis(after, x[:, None], -1) - after), 0)
+            law[np.arange(n), x] += own[:, 0] * np.sum(rest * np.exp(-np.multiply.outer(self.phi[x], self.t)), axis=-1)
         law = np.maximum(law, 0)
-        return law / law.sum()
+        return list(law / law.sum(axis=-1, keepdims=True))
 
 
 def _sum(f: Exponentials, g: Exponentials) -> Exponentials:

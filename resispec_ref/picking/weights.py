@@ -24,7 +24,8 @@ from resispec_ref.picking.race import HEAVY, LEAST_WEIGHT, Nodes, Race, levels, 
 MAX_SETS = 600
 """Sets of candidates up to which float laws are enumerated."""
 
-_ROUNDS, _LATE_ROUNDS, _RATE, _LEAST = 40, 1000, 0.7, 1e-100
+_ROUNDS, _LATE_ROUNDS, _STRIDE, _RATE, _LEAST = 40, 1000, 8, 0.7, 1e-100
+_MOST_CORRECTED = 10.0  # a weight, by a round
 _SETTLED = 1e-6  # relative corrections of this size end the rounds of a row
 _RACE_ROUNDS = 10
 _ROUGH, _CLASSES = 1e-2, 1e-5  # errors of the quadratures in the rounds, and of those for the classes
@@ -71,6 +72,7 @@ def _weights_on_support(p: np.ndarray, q: np.ndarray, candidates: int) -> Weight
         return Weights(*(np.stack(x) for x in zip(*rows, strict=True)))
     everything = {tuple(range(vocab)): q[:, :1] * 0 + 1}
     sets = distinct_sets(q, candidates) if vocab > candidates else everything
+    sets = {S: chance for S, chance in sets.items() if len(S) == min(candidates, vocab)}  # no other has a chance
     chance = np.concatenate(list(sets.values()), axis=-1)
     return weights_of_sets(p, list(sets), chance, _levels(p, list(sets), chance, ratio_order(p, q)))
 
@@ -80,24 +82,44 @@ def weights_of_sets(p: np.ndarray, sets: list[tuple[int, ...]], chance: np.ndarr
 
     A class should end where a set that minimises the bound does: there may be several, one inside the other.
     """
-    target, weight = p.astype(np.float64), chance.astype(np.float64)
+    some = [i for i, S in enumerate(sets) if S]  # where all candidates are absent there is nothing to pick
+    sets, chance = [sets[i] for i in some], chance[:, some]
     considered = _considered(_members(sets, p.shape[-1]), level)
-    # what is wanted more often than it can be picked at all would gain for ever, and drown the others' order
-    beyond_reach = target >= np.sum(weight[..., None] * considered, axis=-2)
-    v, settled = np.maximum(target, _LEAST), np.zeros((len(target), 1), dtype=bool)
-    for i in range(_ROUNDS + _LATE_ROUNDS):
-        ratio = np.where(beyond_reach, 1, _ratio(target, _law(considered, weight, v)))
-        if i >= _ROUNDS:
-            ratio = _one_sided(ratio, level) ** 2
-            settled |= np.max(np.abs(ratio - 1), axis=-1, keepdims=True) <= _SETTLED
-            if settled.all():
-                break
-            ratio = np.where(settled, 1, ratio)
-        v = _rescaled(v * ratio**_RATE, level, _LEAST)
+    v = _fitted(p.astype(np.float64), chance.astype(np.float64), considered.astype(np.float64), level)
     if p.dtype == object:
         number = type(p[0, 0])
         v = objects([number(Fraction(x)) for x in v.reshape(-1).tolist()], v.shape)
     return Weights(v, level, _law(considered, chance, v))
+
+
+def _fitted(target: np.ndarray, chance: np.ndarray, considered: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """The weights after the rounds: `v ← v (p/s)^η`, and late ones with `η` doubled and one-sided corrections.
+
+    Several rounds are taken between rescalings, so that a round is two products. Rows that settled are left as if alone.
+    """
+    # what is wanted more often than it can be picked at all would gain for ever, and drown the others' order
+    beyond_reach = target >= np.sum(chance[..., None] * considered, axis=-2)
+    most = np.where(beyond_reach, 1, _MOST_CORRECTED)
+    v, active = np.maximum(target, _LEAST), np.arange(len(target))
+    for late in (False, True):
+        # mass is to spare in the highest and the lowest class; between two minimising sets, or in one class, it is not
+        highest = level.max(axis=-1, keepdims=True)
+        upper = np.where(late & (level == highest) & (highest > 0), 1, most)
+        lower = np.where(late & (level == 0) & (highest > 0), 1, 1 / most)
+        rate = _RATE * (1 + late)
+        for _ in range((_LATE_ROUNDS if late else _ROUNDS) // _STRIDE):
+            w, C, c, p = v[active], considered[active], chance[active][:, None, :], target[active]
+            low, high = lower[active], upper[active]
+            for _ in range(_STRIDE):
+                share = c / np.swapaxes(C @ w[..., None], -1, -2)
+                ratio = np.clip(p / np.maximum(w * (share @ C)[..., 0, :], 1e-300), low, high)
+                w = w * ratio**rate
+            v[active] = _rescaled(w, level[active], _LEAST)
+            if late:
+                active = active[np.max(np.abs(ratio - 1), axis=-1) > _SETTLED]
+                if not len(active):
+                    break
+    return v
 
 
 def ratio_order(p: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -130,8 +152,7 @@ def _considered(members: np.ndarray, level: np.ndarray) -> np.ndarray:
 
 def _law(considered: np.ndarray, chance: np.ndarray, v: np.ndarray) -> np.ndarray:
     weights = np.where(considered, v[:, None, :], v[:1, :1] * 0)
-    total = np.sum(weights, axis=-1, keepdims=True)
-    return np.sum(chance[..., None] * weights / np.where(total > 0, total, 1), axis=-2)
+    return np.sum(chance[..., None] * weights / np.sum(weights, axis=-1, keepdims=True), axis=-2)
 
 
 def _by_race(p: np.ndarray, q: np.ndarray, candidates: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -184,17 +205,7 @@ def _grouped(
 
 def _ratio(p: np.ndarray, s: np.ndarray) -> np.ndarray:
     """What a weight is corrected by."""
-    return np.clip(p / np.maximum(s, 1e-300), 0.1, 10)
-
-
-def _one_sided(ratio: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """Less for what is picked too often in the highest class, more for what is picked too rarely in the lowest.
-
-    Mass is to spare there. Between two minimising sets, or if there is one class only, it is not.
-    """
-    top = level.max(axis=-1, keepdims=True)
-    ratio = np.where((level == top) & (top > 0), np.minimum(ratio, 1), ratio)
-    return np.where((level == 0) & (top > 0), np.maximum(ratio, 1), ratio)
+    return np.clip(p / np.maximum(s, 1e-300), 1 / _MOST_CORRECTED, _MOST_CORRECTED)
 
 
 def _rescaled(v: np.ndarray, level: np.ndarray, least: float) -> np.ndarray:
