@@ -13,7 +13,18 @@ from resispec_ref.sequence.dag import Graph, draft_graph, verify_graph
 from resispec_ref.sequence.divergence import expected_reward, sequence_divergence, sequence_total_variation
 from resispec_ref.sequence.law import completed, expected_accepted_length, walk_law
 from resispec_ref.sequence.node import NodeLaw, node_law
-from resispec_ref.sequence.samplers import SampledLaw, flow_imbalance, importance_law, particle_law, policy_law
+from resispec_ref.sequence.samplers import (
+    Regenerated,
+    SampledLaw,
+    best_of,
+    best_of_at_cost,
+    draws_needed,
+    flow_imbalance,
+    importance_law,
+    particle_law,
+    policy_law,
+    selective_regeneration_law,
+)
 from resispec_ref.sequence.targets import SequenceTarget, power, tilted
 from resispec_ref.sequence.toy import Model, NGram, ToyModel, counted, joint_law
 from resispec_ref.sequence.traversal import traversal_law, verify_traversal
@@ -26,16 +37,20 @@ __all__ = [
     "Model",
     "NGram",
     "NodeLaw",
+    "Regenerated",
     "SampledLaw",
     "SequenceTarget",
     "ToyModel",
     "Tree",
+    "best_of",
+    "best_of_at_cost",
     "chain_tree",
     "complete_tree",
     "completed",
     "counted",
     "draft_graph",
     "draft_tree",
+    "draws_needed",
     "expected_accepted_length",
     "expected_reward",
     "flow_imbalance",
@@ -45,6 +60,7 @@ __all__ = [
     "particle_law",
     "policy_law",
     "power",
+    "selective_regeneration_law",
     "sequence_divergence",
     "sequence_total_variation",
     "speculate",
