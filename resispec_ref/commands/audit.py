@@ -9,10 +9,11 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
-from resispec_ref.commands import audit_engine, executors
+from resispec_ref.commands import audit_engine
 from resispec_ref.commands.display.numbers import decimal_text, law_text
 from resispec_ref.commands.display.tables import print_table
 from resispec_ref.commands.display.terminal import describe, progress_bar
+from resispec_ref.commands.parts import executors
 from resispec_ref.measurements.measure import Measurement
 from resispec_ref.measurements.rule_audit import RuleAudit, audit_rules
 from resispec_ref.measurements.search import Case

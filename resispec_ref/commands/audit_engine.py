@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 from typing import get_args
 
-from resispec_ref.commands import executors
 from resispec_ref.commands.display.tables import print_table
 from resispec_ref.commands.display.terminal import progress_bar
+from resispec_ref.commands.parts import executors
 from resispec_ref.oracle import audit
 from resispec_ref.oracle.report.page import case_table
 from resispec_ref.oracle.report.report import Report

@@ -19,6 +19,7 @@ COMMANDS = {
     "map": "acceptance against bias of every rule, and how acceptance decays with depth",
     "record": "record (target, draft) pairs from two causal language models",
     "decode": "decode with two language models and a candidate tree; compare the rules",
+    "vectors": "conformance vectors, for engines in any language",
     "bench": "speed on this machine, as ratios",
 }
 """Name -> help line; the module of that name here is imported when it is the one called."""

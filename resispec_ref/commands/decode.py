@@ -7,11 +7,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from resispec_ref.commands import decode_tables
 from resispec_ref.commands.display.numbers import with_interval
 from resispec_ref.commands.display.tables import print_table
 from resispec_ref.commands.display.terminal import describe, progress_bar
-from resispec_ref.commands.two_models import load, pair, prompt_tokens
+from resispec_ref.commands.parts import decode_tables
+from resispec_ref.commands.parts.two_models import load, pair, prompt_tokens
 from resispec_ref.measurements.decoding_runs import compare, steps
 from resispec_ref.measurements.tree_tables import BASELINE, parse_tree, table_rules
 from resispec_ref.models.language_model import LanguageModel

@@ -6,10 +6,10 @@ import argparse
 import json
 from dataclasses import asdict
 
-from resispec_ref.commands import executors
 from resispec_ref.commands.display.numbers import decimal_text
 from resispec_ref.commands.display.tables import print_table
 from resispec_ref.commands.display.terminal import describe, progress_bar
+from resispec_ref.commands.parts import executors
 from resispec_ref.measurements.measure import Measurement, RuleMeasurement, measure
 
 

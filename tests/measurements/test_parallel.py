@@ -167,7 +167,7 @@ def test_what_cannot_be_asked_for(capsys):
 def test_no_scheduler_is_an_error_and_the_process_ends(address, message):
     line = ["measure", f"--scheduler={address}"]
     program = (
-        "import sys; from resispec_ref.commands import cli, executors; "
+        "import sys; from resispec_ref.commands import cli; from resispec_ref.commands.parts import executors; "
         "executors._ANSWER_WITHIN = 1; sys.exit(cli.main())"
     )
     ended = subprocess.run([sys.executable, "-c", program, *line], capture_output=True, text=True, timeout=30)

@@ -259,7 +259,7 @@ def test_the_command_compares_rules(folders, capsys):
 
 
 def test_the_command_prints_the_tables(folders, capsys, monkeypatch):
-    from resispec_ref.commands import decode_tables
+    from resispec_ref.commands.parts import decode_tables
 
     monkeypatch.setattr(decode_tables, "TREES", ("d2b2",))
     monkeypatch.setattr(decode_tables, "TEXT_LENGTH", 6)

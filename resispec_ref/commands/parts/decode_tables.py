@@ -12,7 +12,7 @@ import numpy as np
 from resispec_ref.commands.display.numbers import decimal_text, with_interval
 from resispec_ref.commands.display.tables import print_table
 from resispec_ref.commands.display.terminal import progress_bar
-from resispec_ref.commands.two_models import load, prompt_tokens
+from resispec_ref.commands.parts.two_models import load, prompt_tokens
 from resispec_ref.measurements.accepted_length import Text, pooled, write_text
 from resispec_ref.measurements.tree_tables import (
     N_GRAM_DRAFTS,
