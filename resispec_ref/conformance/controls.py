@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from resispec_ref.conformance.probes import Point
-from resispec_ref.oracle.faults.parts import DoesNotApply, Law, Steps, drawn, without
+from resispec_ref.oracle.faults.parts import DoesNotApply, Law, Steps, drawn, same, without
 from resispec_ref.oracle.faults.positions import FAULTS, fault_law
 from resispec_ref.rule.verifier import Verifier
 
@@ -78,11 +78,9 @@ def _known_faults(
         for name, fault in FAULTS.items()
         if hasattr(fault.given, "emit") and fault.draw in (None, rule.drafting)
     }
-    following = {} if rule.replacement else {"following": without}
-    emits |= {
-        "accepts-at-equality": AtEquality(**following).emit,
-        "falls-off-the-end": FallsOffTheEnd(**following).emit,
-    }
+    following = same if rule.replacement else without
+    emits["accepts-at-equality"] = AtEquality(following=following).emit
+    emits["falls-off-the-end"] = FallsOffTheEnd(following=following).emit
     found = {}
     for name, emit in emits.items():
         try:

@@ -191,7 +191,9 @@ def sequence_record(case: Case) -> Record:
     }
 
 
-def answers(case: Case, target: Tables, draft: Tables, points: Sequence[Point]) -> list[tuple[tuple[int, ...], ...]]:
+def answers(
+    case: Case, target: Tables, draft: Tables, points: Sequence[Point]
+) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Tokens emitted and nodes accepted at every point, in the number type of the tables."""
     number = type(_flat(target[0], 0)[0][0])
     found = []
