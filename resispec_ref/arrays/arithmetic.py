@@ -59,9 +59,10 @@ def prefix_sum_from_zero(x: Array) -> Array:
 def take(x: Array, index: Array) -> Array:
     """`x[..., index]` row by row; leading axes of both broadcast."""
     xp = array_namespace(x, index)
-    batch = numpy.broadcast_shapes(tuple(x.shape[:-1]), tuple(index.shape[:-1]))
-    x = xp.broadcast_to(x, (*batch, x.shape[-1]))
-    index = xp.broadcast_to(index, (*batch, index.shape[-1]))
+    if tuple(x.shape[:-1]) != tuple(index.shape[:-1]):
+        batch = numpy.broadcast_shapes(tuple(x.shape[:-1]), tuple(index.shape[:-1]))
+        x = xp.broadcast_to(x, (*batch, x.shape[-1]))
+        index = xp.broadcast_to(index, (*batch, index.shape[-1]))
     return xp.take_along_axis(x, index, axis=-1)
 
 

@@ -5,6 +5,7 @@ NumPy in float64, a row a position. Source: section 6 of the mathematics, T11.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +36,13 @@ def shadow_cut(length: np.ndarray, mass: np.ndarray, candidates: int) -> Pieces:
     Every window reaches beyond the last of these jumps, because its mean rank is higher than all before. With the
     masses of `winner_law` a window of the right mass exists (Strassen); otherwise the nearest is taken.
     """
-    rows, sets = length.shape
+    return _cut(length.tobytes(), mass.tobytes(), length.shape, candidates)
+
+
+@lru_cache(maxsize=1)  # rules that pick alike are often asked about the same laws, one after the other
+def _cut(lengths: bytes, masses: bytes, shape: tuple[int, int], candidates: int) -> Pieces:
+    length, mass = (np.frombuffer(x).reshape(shape) for x in (lengths, masses))
+    rows, sets = shape
     begin, shift = np.zeros((rows, sets + 1)), np.zeros((rows, sets + 1))
     last, taken = np.zeros((rows, 1), dtype=np.int64), np.zeros((rows, 1))
     found: list[tuple[np.ndarray, ...]] = []
@@ -65,6 +72,7 @@ def shadow_cut(length: np.ndarray, mass: np.ndarray, candidates: int) -> Pieces:
     pieces = [np.zeros((rows, int(place.max(initial=0)) + 1), dtype=x.dtype) for x in (start, size, owner)]
     for padded, x in zip(pieces, (start, size, owner), strict=True):
         padded[row, place] = x[order]
+        padded.flags.writeable = False
     return Pieces(*pieces)
 
 

@@ -95,7 +95,7 @@ def weights_of_sets(p: np.ndarray, sets: list[tuple[int, ...]], chance: np.ndarr
 def _fitted(target: np.ndarray, chance: np.ndarray, considered: np.ndarray, level: np.ndarray) -> np.ndarray:
     """The weights after the rounds: `v ← v (p/s)^η`, and late ones with `η` doubled and one-sided corrections.
 
-    Several rounds are taken between rescalings, so that a round is two products. Rows that settled are left as if alone.
+    Several rounds are taken between rescalings, so that a round is two products. A row that settled is left alone.
     """
     # what is wanted more often than it can be picked at all would gain for ever, and drown the others' order
     beyond_reach = target >= np.sum(chance[..., None] * considered, axis=-2)
