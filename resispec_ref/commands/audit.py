@@ -5,18 +5,25 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 from resispec_ref.commands import audit_engine
 from resispec_ref.commands.display.numbers import decimal_text, law_text
-from resispec_ref.commands.display.tables import print_table
+from resispec_ref.commands.display.tables import growing_table
 from resispec_ref.commands.display.terminal import describe, progress_bar
 from resispec_ref.commands.parts import executors
 from resispec_ref.measurements.measure import Measurement
 from resispec_ref.measurements.rule_audit import RuleAudit, audit_rules
 from resispec_ref.measurements.search import Case
+from resispec_ref.rule.registry import verifier_names
+
+COLUMNS = [
+    *("rule", "replacement", "verdict", "law = target", "worst TV found", "smallest counterexample"),
+    *("accepts", "bound"),
+]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,11 +55,16 @@ def run(args: argparse.Namespace) -> int:
     if args.implementation is not None or args.example:
         return audit_engine.run(args)
     with executors.chosen(args) as executor, progress_bar("auditing") as progress:
-        found, measurement = audit_rules(args.verifier, seed=args.seed, executor=executor, progress=progress)
+        audit = partial(audit_rules, args.verifier, seed=args.seed, executor=executor, progress=progress)
+        if args.json:
+            found, measurement = audit()
+        else:
+            with growing_table(COLUMNS, _widest(args.verifier or verifier_names())) as show:
+                found, measurement = audit(done=lambda audited: show(_row(audited)))
     if args.json:
         print(json.dumps(_as_json(found, measurement), indent=2, ensure_ascii=False))
     else:
-        _print(found, measurement)
+        _explain(measurement)
     liars = [r for r in found if not r.as_declared]
     for r in liars:
         print(f"resispec: {r.rule} declares itself {_word(r.declared_exact)}, but {_evidence(r)}", file=sys.stderr)
@@ -82,22 +94,28 @@ def _worst(r: RuleAudit) -> str:
     return f"{decimal_text(r.worst_total_variation)} ({len(r.worst_case.target)} tokens, K = {r.worst_case.candidates})"
 
 
-def _print(found: list[RuleAudit], measurement: Measurement) -> None:
-    def row(r: RuleAudit) -> list[str]:
-        error = f" ± {r.measured.acceptance_rate_error:.4f}" if r.measured.sampled else ""
-        return [
-            r.rule,
-            "with" if r.replacement else "without",
-            _word(r.exact),
-            f"{r.cases - r.cases_biased} of {r.cases}",
-            _worst(r),
-            _counterexample(r),
-            decimal_text(r.measured.acceptance_rate, 4) + error,
-            decimal_text(r.measured.optimal_acceptance, 4),
-        ]
+def _row(r: RuleAudit) -> list[str]:
+    error = f" ± {r.measured.acceptance_rate_error:.4f}" if r.measured.sampled else ""
+    return [
+        r.rule,
+        "with" if r.replacement else "without",
+        _word(r.exact),
+        f"{r.cases - r.cases_biased} of {r.cases}",
+        _worst(r),
+        _counterexample(r),
+        decimal_text(r.measured.acceptance_rate, 4) + error,
+        decimal_text(r.measured.optimal_acceptance, 4),
+    ]
 
-    columns = ["rule", "replacement", "verdict", "law = target", "worst TV found", "smallest counterexample"]
-    print_table([*columns, "accepts", "bound"], map(row, found))
+
+def _widest(rules: Sequence[str]) -> list[list[str]]:
+    """Rows as wide as any will be, but for counterexamples, which may be wrapped."""
+    example = "p = (1/2, 1/2, 0), q = (1/2, 0, 1/2), K = 1: emits (1/2, 1/2, 0)"
+    rest = ["without", "biased", "300 of 300", "0.333 (5 tokens, K = 3)", example, "0.5128 ± 0.0051", "0.9305"]
+    return [[rule, *rest] for rule in rules]
+
+
+def _explain(measurement: Measurement) -> None:
     about = measurement.metadata
     print(
         "\nlaw = target: with == in rationals, on random pairs p, q of 1 to 6 tokens with K = 0 to 4 candidates."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -108,10 +108,12 @@ def audit_rules(
     cases: int = CASES,
     executor: Executor | None = None,
     progress: Progress | None = None,
+    done: Callable[[RuleAudit], None] | None = None,
 ) -> tuple[list[RuleAudit], Measurement]:
     """The audit of the rules called `names`, all by default, and the measurement on recorded pairs beside it.
 
-    An `executor` (of `concurrent.futures`, or a cluster's) audits a rule a part; the answer is the same.
+    An `executor` (of `concurrent.futures`, or a cluster's) audits a rule a part; the answer is the same. `done` is
+    given each audit as soon as it and those before it are there.
     """
     rules = list(map(get_verifier, verifier_names() if names is None else names))
     step = progress or (lambda done, wanted: None)
@@ -121,6 +123,8 @@ def audit_rules(
     work = partial(_audit_measured, seed=seed, cases=cases)
     for audited in parallel.in_order(work, [(rule, measurement[rule.name]) for rule in rules], executor):
         found.append(audited)
+        if done is not None:
+            done(audited)
         step(len(found) + 1, len(rules) + 1)
     return found, measurement
 

@@ -189,6 +189,45 @@ def test_tables_pad_and_align(capsys):
     ]
 
 
+@pytest.mark.parametrize("width", [40, 200])
+def test_rows_of_a_growing_table_appear_as_they_come_on_a_terminal(capsys, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    with tables.growing_table(["rule", "law"], [["recursive-rejection", "p = (1/2, 1/2), q = (1, 0)"]]) as show:
+        capsys.readouterr()
+        for name in ("naive", "ears"):
+            show([name, "a law longer than any that was announced, by a few words"])
+            shown = capsys.readouterr().out
+            assert name in shown
+            assert "words" in shown
+    assert capsys.readouterr().out == ""
+
+
+def test_a_growing_table_is_markdown_elsewhere(capsys):
+    with tables.growing_table(["rule", "rate"], [["wide enough", "0.25"]]) as show:
+        show(["a", "1"])
+        assert capsys.readouterr().out == ""
+    assert capsys.readouterr().out.splitlines() == ["| rule | rate |", "| ---- | ---- |", "| a    | 1    |"]
+
+
+def test_the_audit_shows_a_rule_before_the_next_is_looked_at(capsys, monkeypatch):
+    from resispec_ref.measurements import rule_audit
+
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    audit_rule, shown = rule_audit.audit_rule, list[str]()
+
+    def watched(*args, **options):
+        shown.append(capsys.readouterr().out)
+        return audit_rule(*args, **options | {"cases": 10})
+
+    monkeypatch.setattr(rule_audit, "audit_rule", watched)
+    main(["audit", "--verifier", "naive", "--verifier", "resispec"])
+    assert "naive" not in shown[0]
+    assert "naive" in shown[1]
+    assert "resispec" not in shown[1]
+
+
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 def test_a_table_on_a_narrow_terminal_loses_no_word(capsys, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))
