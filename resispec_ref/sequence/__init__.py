@@ -10,7 +10,9 @@ by the exact law that they emit.
 
 from resispec_ref.sequence.chain import chain_tree, verify_block, verify_chain
 from resispec_ref.sequence.dag import Graph, draft_graph, verify_graph
+from resispec_ref.sequence.dag_as_released import released_graph_law, verify_graph_as_released
 from resispec_ref.sequence.divergence import expected_reward, sequence_divergence, sequence_total_variation
+from resispec_ref.sequence.hierarchical import hierarchical_law
 from resispec_ref.sequence.law import completed, expected_accepted_length, walk_law
 from resispec_ref.sequence.node import NodeLaw, node_law
 from resispec_ref.sequence.samplers import (
@@ -25,7 +27,7 @@ from resispec_ref.sequence.samplers import (
     policy_law,
     selective_regeneration_law,
 )
-from resispec_ref.sequence.targets import SequenceTarget, power, tilted
+from resispec_ref.sequence.targets import SequenceTarget, TokenTemperature, power, tilted, token_temperature
 from resispec_ref.sequence.toy import Model, NGram, ToyModel, counted, joint_law
 from resispec_ref.sequence.traversal import traversal_law, verify_traversal
 from resispec_ref.sequence.tree import Emission, Tree, complete_tree, draft_tree, speculate, verify_tree
@@ -40,6 +42,7 @@ __all__ = [
     "Regenerated",
     "SampledLaw",
     "SequenceTarget",
+    "TokenTemperature",
     "ToyModel",
     "Tree",
     "best_of",
@@ -54,21 +57,25 @@ __all__ = [
     "expected_accepted_length",
     "expected_reward",
     "flow_imbalance",
+    "hierarchical_law",
     "importance_law",
     "joint_law",
     "node_law",
     "particle_law",
     "policy_law",
     "power",
+    "released_graph_law",
     "selective_regeneration_law",
     "sequence_divergence",
     "sequence_total_variation",
     "speculate",
     "tilted",
+    "token_temperature",
     "traversal_law",
     "verify_block",
     "verify_chain",
     "verify_graph",
+    "verify_graph_as_released",
     "verify_traversal",
     "verify_tree",
     "verify_whole_tree",

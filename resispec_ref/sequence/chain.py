@@ -62,8 +62,9 @@ def verify_block(target_rows: Any, draft_rows: Any, tokens: Any, uniforms: Any, 
 
         h_i = |(p_i P_{i+1} − Q_{i+1})+| / (|(p_i P_{i+1} − Q_{i+1})+| + 1 − p_i),    h_n = p_n,
 
-    and after the longest that does, of length `i < n`, the next token has the law of `(p_i P_{i+1} − Q_{i+1})+`. Exact,
-    with the largest expected accepted length of all exact verifiers of one chain (Theorem 2 of the paper).
+    and after the longest that does, of length `i < n`, the next token has the law of `(p_i P_{i+1} − Q_{i+1})+`. Exact.
+    Of all exact verifiers that know the target's laws along the drafted path only, as an engine does, none accepts more
+    in expectation (Sun et al., Theorem 2); nor do those that know its laws off the path too (arXiv 2602.16961).
 
     Args:
         target_rows: `(n + 1, vocab)`.

@@ -12,7 +12,9 @@ A node may then be reached from several parents, and twice from one parent whose
 
 So merging saves laws of the draft, and of the target as far as the target forgets the same things.
 
-Source: Gong et al. 2024 (arXiv 2406.13170), graph-structured speculative decoding.
+The published code verifies such graphs by another test, which is biased (`verify_graph_as_released`).
+
+Source: Gong et al. 2024 (arXiv 2407.16207), graph-structured speculative decoding.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from resispec_ref.rule.registry import get_verifier
 from resispec_ref.rule.verifier import Verifier
 from resispec_ref.sequence.node import ABSENT, Siblings, check_siblings, draw_candidates
 from resispec_ref.sequence.toy import Model, Tokens
-from resispec_ref.sequence.tree import Emission, check_noise, complete_tree, walk
+from resispec_ref.sequence.tree import ROOT, Emission, check_noise, complete_tree, walk
 
 
 class Graph(NamedTuple):
@@ -60,28 +62,39 @@ def draft_graph(
     Graph(tokens=(0, 1), candidates=((0, 0), (1,), ()))
     """
     u = check_noise("uniforms", uniforms, (len(complete_tree(branching)),))
-    tokens: list[int] = []
-    candidates: list[tuple[int, ...]] = [()]
-    level: dict[Hashable, tuple[int, Tokens]] = {"root": (-1, ())}
+    graph = Graph((), ((),))
+    level: list[tuple[int, Tokens]] = [(ROOT, ())]
     used = 0
     for K in branching:
-        below: dict[Hashable, tuple[int, Tokens]] = {}
-        for node, path in level.values():
+        below: Below = {}
+        for node, path in level:
             if path and path[-1] == end:
                 continue
             drawn = draw_candidates(draft.law(prefix + path), u[used : used + K], siblings)
             used += K
-            names = []
-            for x in drawn[drawn != ABSENT].tolist():
-                key = (x, draft.state((*prefix, *path, x)))
-                if key not in below:
-                    below[key] = (len(tokens), (*path, x))
-                    tokens.append(x)
-                    candidates.append(())
-                names.append(below[key][0])
-            candidates[node + 1] = tuple(names)
-        level = below
-    return Graph(tuple(tokens), tuple(candidates))
+            graph, below = grown(draft, prefix, graph, below, node, path, drawn[drawn != ABSENT].tolist())
+        level = list(below.values())
+    return graph
+
+
+Below = dict[Hashable, tuple[int, Tokens]]
+"""The nodes of the next level so far, by what makes two of them one, with a path to each."""
+
+
+def grown(
+    draft: Model, prefix: Tokens, graph: Graph, below: Below, node: int, path: Tokens, drawn: Sequence[int]
+) -> tuple[Graph, Below]:
+    """The graph with the candidates of one node, merged with those of their level that are in the same state."""
+    tokens, candidates, below, names = list(graph.tokens), list(graph.candidates), dict(below), []
+    for x in drawn:
+        key = (x, draft.state((*prefix, *path, x)))
+        if key not in below:
+            below[key] = (len(tokens), (*path, x))
+            tokens.append(x)
+            candidates.append(())
+        names.append(below[key][0])
+    candidates[node + 1] = tuple(names)
+    return Graph(tuple(tokens), tuple(candidates)), below
 
 
 def verify_graph(

@@ -9,7 +9,7 @@ from typing import Any
 
 from array_api_compat import array_namespace
 
-from resispec_ref.arrays.arithmetic import Array, is_rational
+from resispec_ref.arrays.arithmetic import Array, is_rational, normalise
 from resispec_ref.arrays.convert import objects
 from resispec_ref.sequence.toy import Model, Tokens
 
@@ -102,11 +102,7 @@ def power(model: Model, alpha: Any, length: int, *, end: int | None = None) -> S
     >>> [str(x) for x in power(model, 2, 2).law(())]
     ['1/3', '2/3']
     """
-    if not alpha > 0:
-        raise ValueError(f"alpha: {alpha} is not positive")
-    if is_rational(model.law(())) and not (isinstance(alpha, Rational) and alpha.denominator == 1):
-        raise ValueError(f"alpha: {alpha} is not whole, and a power of rationals by it is not rational; use floats")
-    return SequenceTarget(model, _checked(length), alpha=int(alpha) if alpha == int(alpha) else alpha, end=end)
+    return SequenceTarget(model, _checked(length), alpha=_checked_power(model, alpha), end=end)
 
 
 def tilted(model: Model, reward: Reward, length: int, *, end: int | None = None) -> SequenceTarget:
@@ -131,6 +127,52 @@ def tilted(model: Model, reward: Reward, length: int, *, end: int | None = None)
     if not found.value(()):
         raise ValueError("reward: 0 for every sequence of positive probability")
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class TokenTemperature:
+    """Every conditional law of a model raised to a power and normalised: `P(x|s)^α / Σ_y P(y|s)^α`."""
+
+    model: Model
+    alpha: Any
+
+    def law(self, prefix: Tokens) -> Array:
+        own = self.model.law(prefix)
+        raised = own**self.alpha
+        return normalise(raised, otherwise=raised)
+
+    def state(self, prefix: Tokens) -> Hashable:
+        return self.model.state(prefix)
+
+
+def token_temperature(model: Model, alpha: Any) -> TokenTemperature:
+    """The model at temperature `1/α`, token by token, as engines decode it: not the power target of sequences.
+
+    The power target weighs a token also by what the power makes of its completions, `ζ(sx)`; where `ζ` is the same for
+    all tokens the two agree. Root fair, after 0 fair, after 1 certain, `α = 2`: the first token has (1/3, 2/3) under
+    the power, and (1/2, 1/2) at the temperature.
+
+    Raises:
+        ValueError: as `power`.
+
+    Source: section 9 of the mathematics.
+
+    >>> from fractions import Fraction as F
+    >>> from resispec_ref.sequence.toy import ToyModel
+    >>> fair = [F(1, 2), F(1, 2)]
+    >>> model = ToyModel([fair, [fair, [F(0), F(1)]]])
+    >>> [str(x) for x in token_temperature(model, 2).law(())], [str(x) for x in power(model, 2, 2).law(())]
+    (['1/2', '1/2'], ['1/3', '2/3'])
+    """
+    return TokenTemperature(model, _checked_power(model, alpha))
+
+
+def _checked_power(model: Model, alpha: Any) -> Any:
+    if not alpha > 0:
+        raise ValueError(f"alpha: {alpha} is not positive")
+    if is_rational(model.law(())) and not (isinstance(alpha, Rational) and alpha.denominator == 1):
+        raise ValueError(f"alpha: {alpha} is not whole, and a power of rationals by it is not rational; use floats")
+    return int(alpha) if alpha == int(alpha) else alpha
 
 
 def _checked(length: int) -> int:

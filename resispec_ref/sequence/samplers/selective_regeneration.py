@@ -1,4 +1,4 @@
-"""Selective regeneration: drafts are ranked; the best stay, the middle is rewritten from a cut on, the rest replaced."""
+"""Selective regeneration: drafts are ranked; the best stay, the middle is rewritten after a cut, the rest replaced."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ level with a share for each node is thus theirs too. This project's own: one pic
 weights, exact for any of them (T15); the form of the bound, and its certificate (T13, T14).
 """
 
+from resispec_ref.sequence.whole_tree.believed import law_if_believed
 from resispec_ref.sequence.whole_tree.bound import Bound, bound_on_trees, certified_length, whole_tree_bound
 from resispec_ref.sequence.whole_tree.law import accepted_masses, law_on_trees, whole_tree_law
 from resispec_ref.sequence.whole_tree.level import Level, Weights
@@ -33,6 +34,7 @@ __all__ = [
     "certified_length",
     "enumerate_trees",
     "equal_weights",
+    "law_if_believed",
     "law_on_trees",
     "target_weights",
     "verify_whole_tree",

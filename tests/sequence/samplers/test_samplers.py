@@ -11,7 +11,7 @@ from strategies import laws
 from resispec_ref.sequence import ToyModel, joint_law
 from resispec_ref.sequence.divergence import expected_reward, sequence_total_variation
 from resispec_ref.sequence.samplers import flow_imbalance, importance_law, particle_law, policy_law
-from resispec_ref.sequence.targets import power, tilted
+from resispec_ref.sequence.targets import power, tilted, token_temperature
 
 FAIR, SURE = [F(1, 2), F(1, 2)], [F(0), F(1)]
 
@@ -32,7 +32,26 @@ def test_power_is_not_token_temperature():
     """Root fair, after 0 fair, after 1 certain: the first token has (1/3, 2/3); each token by itself gives 1/2."""
     target = power(ToyModel([FAIR, [FAIR, SURE]]), 2, 2)
     assert list(target.law(())) == [F(1, 3), F(2, 3)]
-    assert [mass**2 / sum(m**2 for m in FAIR) for mass in FAIR] == FAIR
+    assert list(token_temperature(target.model, 2).law(())) == FAIR
+    law, right = joint_law(token_temperature(target.model, 2), 2), joint_law(target, 2)
+    assert law == {(0, 0): F(1, 4), (0, 1): F(1, 4), (1, 1): F(1, 2)}
+    assert right == {(0, 0): F(1, 6), (0, 1): F(1, 6), (1, 1): F(2, 3)}
+    assert sequence_total_variation(law, right) == F(1, 6)
+
+
+@given(model=models(), alpha=st.integers(1, 3))
+def test_token_temperature_by_sums(model, alpha):
+    law = token_temperature(model, alpha)
+    for prefix in ((), (0,), (1,)):
+        raised = [m**alpha for m in model.law(prefix)]
+        assert list(law.law(prefix)) == [m / sum(raised) for m in raised]
+
+
+@given(row=laws(2, 2), alpha=st.integers(1, 3))
+def test_where_the_last_token_does_not_depend_on_the_first_they_agree(row, alpha):
+    """`ζ` is then the same for all first tokens."""
+    model = ToyModel([row, [FAIR, FAIR]])
+    assert joint_law(token_temperature(model, alpha), 2) == joint_law(power(model, alpha, 2), 2)
 
 
 @given(model=models(), alpha=st.integers(1, 3))
