@@ -1,38 +1,50 @@
-"""Writing the vectors, and what goes with them, to a folder."""
+"""Writing the vectors to a folder, with what reads them in each language."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from resispec_ref.conformance import runners
 from resispec_ref.conformance.vectors import RELEASED, as_lines, compute_vectors
 
-WRITTEN = {
-    "vectors.jsonl": "records: inputs, right answers, and those of known faults",
-    "vectors.schema.json": "JSON Schema of a line of vectors.jsonl",
+_RUNNERS = Path(runners.__file__).parent
+WRITTEN: dict[str, tuple[Path, str]] = {
+    "vectors.jsonl": (RELEASED / "vectors.jsonl", "records: inputs, right answers, and those of known faults"),
+    "vectors.schema.json": (RELEASED / "vectors.schema.json", "JSON Schema of a line of vectors.jsonl"),
+    "test_vectors.py": (_RUNNERS / "pytest_runner.py", "Python: put your verifier in; python -m pytest"),
+    "resispec_vectors.hpp": (_RUNNERS / "resispec_vectors.hpp", "C++: the runner, one header"),
+    "verifier.cpp": (_RUNNERS / "verifier.cpp", "C++: put your verifier in"),
+    "resispec_vectors.rs": (_RUNNERS / "resispec_vectors.rs", "Rust: the runner, one module"),
+    "verifier.rs": (_RUNNERS / "verifier.rs", "Rust: put your verifier in"),
 }
-"""Name of a file -> what it is."""
+"""Name of a file -> where it is in this package, and what it is."""
+YOURS = ("test_vectors.py", "verifier.cpp", "verifier.rs")
+"""Files that are there to be changed, and are never replaced."""
 
 
 def write_vectors(directory: Path | str, *, compute: bool = False) -> list[Path]:
-    """Write the files of `WRITTEN`; returns their paths.
+    """Write vectors, schema and runners to a folder; returns the paths of what was written.
 
     Args:
-        directory: made if it is not there; files of these names in it are replaced.
+        directory: made if it is not there. Files in it are replaced, but not the three into which a verifier is put.
         compute: whether the records are computed anew, or copied from the release. The bytes are the same.
 
     Raises:
         OSError: the folder cannot be written to.
 
     >>> import tempfile
-    >>> [path.name for path in write_vectors(tempfile.mkdtemp())][0]
-    'vectors.jsonl'
+    >>> folder = tempfile.mkdtemp()
+    >>> len(write_vectors(folder)), len(write_vectors(folder))
+    (7, 4)
     """
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
-    computed = {"vectors.jsonl": lambda: as_lines(compute_vectors())} if compute else {}
     paths = []
-    for name in WRITTEN:
-        text = computed[name]() if name in computed else (RELEASED / name).read_text(encoding="utf-8")
-        paths.append(folder / name)
-        paths[-1].write_text(text, encoding="utf-8")
+    for name, (source, _) in WRITTEN.items():
+        path = folder / name
+        if name in YOURS and path.exists():
+            continue
+        anew = compute and name == "vectors.jsonl"
+        path.write_text(as_lines(compute_vectors()) if anew else source.read_text(encoding="utf-8"), encoding="utf-8")
+        paths.append(path)
     return paths

@@ -1,0 +1,135 @@
+"""The runners: silent on right verifiers, and each of ten planted faults is found, in Python, C++ and Rust.
+
+The example verifiers are compiled and run as the documentation says, and once more for each fault.
+"""
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+
+import mutants
+import pytest
+
+from resispec_ref.conformance import write_vectors
+from resispec_ref.conformance.write import WRITTEN, YOURS
+
+COMPILERS = {"verifier.cpp": ["g++", "-std=c++17", "-o"], "verifier.rs": ["rustc", "-o"]}
+WARNINGS = {"verifier.cpp": ["-Wall", "-Wextra", "-Werror", "-pedantic"], "verifier.rs": ["-D", "warnings"]}
+FAULTS = {"verifier.cpp": mutants.CPP, "verifier.rs": mutants.RUST}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    found = tmp_path_factory.mktemp("vectors")
+    write_vectors(found)
+    return found
+
+
+def python_runner(folder, tmp_path, name, change=None):
+    """The module that is written for pytest, with or without a fault, beside the vectors."""
+    source = (folder / "test_vectors.py").read_text()
+    file = tmp_path / f"{name.replace('-', '_').replace('.', '_')}.py"
+    file.write_text(mutants.planted(source, change) if change else source)
+    shutil.copy(folder / "vectors.jsonl", tmp_path)
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def wrong(module):
+    """The records at which a verifier's answers differ."""
+    found = []
+    for record in module.RECORDS:
+        verifier = module.VERIFIERS[record["kind"], record["rule"]]
+        if module.differences(record, lambda i, r=record, v=verifier: module.answer(r, i, v)):
+            found.append(record["id"])
+    return found
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_python_is_silent_on_the_right_verifier(folder, tmp_path, dtype):
+    change = ('DTYPE = "float64"', f'DTYPE = "{dtype}"')
+    module = python_runner(folder, tmp_path, dtype, change)
+    assert len(module.RECORDS) > 25
+    assert wrong(module) == []
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning", "ignore:divide by zero:RuntimeWarning")
+@pytest.mark.parametrize("fault", mutants.PYTHON)
+def test_python_finds(fault, folder, tmp_path):
+    assert wrong(python_runner(folder, tmp_path, fault, mutants.PYTHON[fault]))
+
+
+def test_python_as_it_is_run(folder, tmp_path):
+    """By pytest, in a process of its own: passes as written, fails with a fault, and says what differs."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:resispec", "test_vectors.py"]
+    right = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert right.returncode == 0, right.stdout
+    shutil.copy(folder / "vectors.jsonl", tmp_path)
+    source = (folder / "test_vectors.py").read_text()
+    (tmp_path / "test_vectors.py").write_text(mutants.planted(source, mutants.PYTHON["always-accept"]))
+    faulty = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert faulty.returncode == 1
+    assert "answers differ" in faulty.stdout
+    assert "'token': 1" in faulty.stdout
+
+
+def test_a_verifier_that_is_yours_is_not_replaced(tmp_path):
+    write_vectors(tmp_path)
+    for name in WRITTEN:
+        (tmp_path / name).write_text("mine")
+    write_vectors(tmp_path)
+    assert {name for name in WRITTEN if (tmp_path / name).read_text() == "mine"} == set(YOURS)
+
+
+def test_all_languages_have_the_same_faults():
+    assert list(mutants.PYTHON) == list(mutants.CPP) == list(mutants.RUST)
+    assert len(mutants.PYTHON) == 10
+
+
+def compiled(folder, tmp_path, name, change=None):
+    """The program made of an example verifier, with or without a fault."""
+    for file in folder.glob("resispec_vectors.*"):
+        shutil.copy(file, tmp_path)
+    source = (folder / name).read_text()
+    (tmp_path / name).write_text(mutants.planted(source, change) if change else source)
+    program = tmp_path / "verifier"
+    options = (
+        COMPILERS[name] if change is None else [o for o in COMPILERS[name] if o not in ("-Werror", "-D", "warnings")]
+    )
+    done = subprocess.run([*options, program, tmp_path / name], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return program
+
+
+def run(program, *arguments):
+    return subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.languages
+@pytest.mark.parametrize("name", COMPILERS)
+def test_a_program_is_silent_on_the_right_verifier(name, folder, tmp_path):
+    program = compiled(folder, tmp_path, name)
+    for decimals in (), ("--float32",):
+        found = run(program, folder / "vectors.jsonl", *decimals)
+        assert (found.returncode, found.stderr) == (0, "")
+        right, checks = found.stdout.split(" answers")[0].split(" of ")
+        assert found.stdout.count("\n") == 1
+        assert right == checks
+        assert int(checks) > 500
+    (tmp_path / "other.jsonl").write_text('{"kind":"header","format":2}\n')
+    (tmp_path / "empty.jsonl").write_text("")
+    for file, words in (("none.jsonl", "none.jsonl"), ("other.jsonl", "another format"), ("empty.jsonl", "no record")):
+        found = run(program, tmp_path / file)
+        assert found.returncode == 2
+        assert words in found.stderr
+
+
+@pytest.mark.languages
+@pytest.mark.parametrize(("name", "fault"), [(name, fault) for name in COMPILERS for fault in FAULTS[name]])
+def test_a_program_finds(name, fault, folder, tmp_path):
+    found = run(compiled(folder, tmp_path, name, FAULTS[name][fault]), folder / "vectors.jsonl")
+    assert found.returncode == 1
+    assert ", not " in found.stdout
