@@ -17,7 +17,7 @@ EVERY = 8
 def rules_table() -> HTML:
     found = {r.rule: r for r in measured(CANDIDATES).rules}
     cost = costs()
-    head = ["rule", "source", "claims", "candidates", "looks", "accepts", "bound", "cost"]
+    head = ["rule", "source", "claims", "candidates", "looks", "accepts", "bound", "waste", "cost"]
     rows = []
     for name in rs.verifier_names():
         rule, r = rs.get_verifier(name), found.get(name)
@@ -29,6 +29,7 @@ def rules_table() -> HTML:
             "in turn" if getattr(rule, "sequential", True) else "at all",
             f"{r.acceptance_rate:.4f}" if r else "",
             f"{r.optimal_acceptance:.4f}" if r else "",
+            f"{round(r.waste, 4) + 0:.4f}" if r else "",
             f"{cost[name]:.3g}" if name in cost else "",
         ])  # fmt: skip
 

@@ -18,6 +18,7 @@ def plot_map(found: Sequence[Measurement], path: str | Path) -> None:
     """Total variation against acceptance rate, a panel for each measurement.
 
     Lines are the bounds for independent and for distinct candidates: to the right of its own, at TV 0, nothing can be.
+    From each rises its frontier, the acceptance that a bias can buy: below and to the right of it nothing can be.
     """
     columns = min(_COLUMNS, len(found))
     rows = -(-len(found) // columns)
@@ -26,6 +27,7 @@ def plot_map(found: Sequence[Measurement], path: str | Path) -> None:
         for kind, style in (("independent", "-"), ("distinct", "--")):
             for bound in {r.optimal_acceptance for r in m.rules if r.drafting == kind}:
                 axes.axvline(bound, color=_INK, linewidth=1, linestyle=style, label=f"bound, {kind} candidates")
+                axes.plot([bound, 1], [0, 1 - bound], color=_EXACT, linewidth=1, linestyle=style, label="its frontier")
         for number, r in enumerate(m.rules, start=1):
             at = r.acceptance_rate, 0.0 if r.exact else r.total_variation_mean
             colour, label = _EXACT if r.exact else _BIASED, f"{number}  {r.rule}" + ("" if r.exact else " (biased)")
