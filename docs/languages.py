@@ -1,6 +1,7 @@
 """The runners of the conformance vectors, run as pages show them: two commands, and what they print."""
 
 import functools
+import json
 import os
 import shutil
 import subprocess
@@ -13,9 +14,10 @@ from resispec_ref.conformance import write_vectors
 COMMANDS = {
     "python": "python -m pytest -q conformance",
     "g++": "g++ -std=c++17 -o verifier conformance/verifier.cpp && ./verifier conformance/vectors.jsonl",
+    "counts": "python conformance/counts.py",
     "rustc": "rustc -o verifier conformance/verifier.rs && ./verifier conformance/vectors.jsonl",
 }
-SOURCES = {"python": "test_vectors.py", "g++": "verifier.cpp", "rustc": "verifier.rs"}
+SOURCES = {"python": "test_vectors.py", "g++": "verifier.cpp", "rustc": "verifier.rs", "counts": "counts.py"}
 
 
 @functools.cache
@@ -36,7 +38,7 @@ def listing(language: str, first: str, last: str) -> None:
 def verdict(language: str, change: tuple[str, str] | None = None, lines: int = 6) -> None:
     """What the second command prints, at most so many lines, with the example verifier or with one piece replaced."""
     print(f"$ resispec vectors conformance\n$ {COMMANDS[language]}")
-    if shutil.which(language) is None:
+    if language in ("g++", "rustc") and shutil.which(language) is None:
         print(f"({language} is not installed where this page was built)")
         return
     file = folder() / "conformance" / SOURCES[language]
@@ -44,7 +46,7 @@ def verdict(language: str, change: tuple[str, str] | None = None, lines: int = 6
     if change:
         assert right.count(change[0]) == 1, change
         file.write_text(right.replace(*change))
-    command = COMMANDS[language].replace("python -m", f"{sys.executable} -m")
+    command = COMMANDS[language].replace("python ", f"{sys.executable} ")
     quiet = f" -p no:cacheprovider -p no:resispec -c {os.devnull} --rootdir ." if language == "python" else ""
     found = subprocess.run(
         command + quiet, shell=True, cwd=folder(), capture_output=True, text=True, check=False,
@@ -54,3 +56,18 @@ def verdict(language: str, change: tuple[str, str] | None = None, lines: int = 6
     assert found.returncode == (1 if change else 0), found.stdout + found.stderr
     shown = [line for line in found.stdout.splitlines() if line.strip()]
     print("\n".join(shown if len(shown) <= lines else [*shown[: lines - 2], "...", shown[-1]]))
+
+
+def counts_table(name: str):
+    """The ranges of one record as a table."""
+    from IPython.display import Markdown
+
+    lines = (folder() / "conformance" / "counts.jsonl").read_text().splitlines()
+    record = next(r for r in map(json.loads, lines[1:]) if r["id"] == name)
+    head = ["token", "target", "draft", *(f"{n:,} draws" for n in record["draws"])]
+    rows = [head, ["---"] * len(head)]
+    for x, (p, q) in enumerate(zip(record["target"]["exact"], record["draft"]["exact"], strict=True)):
+        edges = zip(record["low"], record["high"], strict=True)
+        rows.append([str(x), p, q, *(f"{low[x]:,} to {high[x]:,}" for low, high in edges)])
+    rows.append(["accepted", "", "", *(f"at most {most:,}" for most in record["accepted_high"])])
+    return Markdown("\n".join(f"| {' | '.join(row)} |" for row in rows))

@@ -56,7 +56,7 @@ class Case:
         """Target and draft."""
         rng = random.Random(self.name)
         depth = self.tree.depth
-        return tuple([_table(rng, self.vocab, d) for d in range(n)] for n in (depth + 1, depth))  # type: ignore
+        return tuple([random_table(rng, self.vocab, d) for d in range(n)] for n in (depth + 1, depth))  # type: ignore
 
     @cached_property
     def models(self) -> tuple[ToyModel, ToyModel]:
@@ -170,8 +170,8 @@ def sequence_record(case: Case) -> Record:
         "vocab": case.vocab,
         "end": case.end,
         "parents": list(case.parents),
-        "target": written([_flat(table, d) for d, table in enumerate(target)]),
-        "draft": written([_flat(table, d) for d, table in enumerate(draft)]),
+        "target": written([flat_table(table, d) for d, table in enumerate(target)]),
+        "draft": written([flat_table(table, d) for d, table in enumerate(draft)]),
         "law": law
         and {
             "emitted": [list(tokens) for tokens, _ in law],
@@ -195,7 +195,7 @@ def answers(
     case: Case, target: Tables, draft: Tables, points: Sequence[Point]
 ) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Tokens emitted and nodes accepted at every point, in the number type of the tables."""
-    number = type(_flat(target[0], 0)[0][0])
+    number = type(flat_table(target[0], 0)[0][0])
     found = []
     for x, u in points:
         p, q = rows_of(target, case.tree, x), rows_of(draft, case.tree, x)
@@ -238,15 +238,15 @@ def _drafted(case: Case, rng: random.Random) -> list[tuple[int, ...]]:
     return list(found)[:_LISTS]
 
 
-def _table(rng: random.Random, vocab: int, depth: int) -> Any:
+def random_table(rng: random.Random, vocab: int, depth: int) -> Any:
     if depth:
-        return [_table(rng, vocab, depth - 1) for _ in range(vocab)]
+        return [random_table(rng, vocab, depth - 1) for _ in range(vocab)]
     weights = [rng.choice((0, 1, 1, 2, 3, 5)) for _ in range(vocab)]
     weights[rng.randrange(vocab)] += 1
     return [Fraction(w, sum(weights)) for w in weights]
 
 
-def _flat(table: Any, depth: int) -> list[Any]:
+def flat_table(table: Any, depth: int) -> list[Any]:
     """`(vocab ** depth, vocab)` rows, prefixes counted in base `vocab`."""
     rows = [table]
     for _ in range(depth):
