@@ -42,6 +42,14 @@ def test_one_candidate_is_on_the_frontier(pair, bias):
     assert total_variation(found.law, p) == found.total_variation == min(bias, 1 - bound)
 
 
+def test_seven_in_a_hundred_are_enough_to_accept_always():
+    """With a bound of 93/100 there is little left to buy."""
+    p, q = [F(57, 100), F(43, 100)], [F(1, 2), F(1, 2)]
+    assert rs.optimal_acceptance(p, q, candidates=1) == F(93, 100)
+    found = rs.emitted_law(rs.get_verifier("frontier", bias=F(7, 100)), p, q, candidates=1)
+    assert (found.acceptance_rate, found.total_variation) == (1, F(7, 100))
+
+
 @given(problem=problems(max_paths=64, max_candidates=3), bias=biases)
 def test_several_candidates_pay_what_they_say(problem, bias):
     """The acceptance exceeds that of `optimal` by the bias paid, exactly; the cut loses what rounding loses."""

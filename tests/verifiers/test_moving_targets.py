@@ -87,6 +87,20 @@ def test_cactus_on_the_die():
     assert divergence / (1 / 16) == pytest.approx(6.49, abs=0.01)
 
 
+@pytest.mark.parametrize("half", [2, 4, 8])
+def test_no_constant_holds_the_divergence_of_cactus(half):
+    """A die of `V` sides, half of them drafted, `δ = 1 / (2 (V − 1))`: the draft is emitted, `2 (V − 1) ln 2` δ away.
+
+    Each `h^(x)` keeps to its budget all the same.
+    """
+    V, delta = 2 * half, F(1, 2 * (2 * half - 1))
+    p, q = [F(1, V)] * V, [F(1, half)] * half + [F(0)] * half
+    aim = cactus(delta)(p, q, 0)
+    assert aim[0] == q[0]
+    assert float(rs.kl_divergence([float(a) for a in aim], [1 / V] * V)) < delta
+    assert list(rs.emitted_law(rs.get_verifier("cactus", delta=delta), p, q, candidates=1).law) == q
+
+
 def test_what_is_emitted_is_no_target_of_any_candidate():
     law = list(rs.emitted_law(rs.get_verifier("cactus", delta=F(1, 16)), DIE, HALF, candidates=1).law)
     assert law not in ([cactus(F(1, 16))(DIE, HALF, x) for x in range(3)] + [DIE])

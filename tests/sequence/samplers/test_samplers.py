@@ -104,6 +104,42 @@ def test_the_whole_horizon_and_the_targets_own_proposal_are_exact(model):
     assert particle_law(target, 1, horizon=2, proposal=target).law == joint_law(target, 2)
 
 
+@given(model=models(), rewards=st.tuples(*[st.integers(0, 4)] * 3))
+def test_sequences_that_end_early(model, rewards):
+    """Token 1 ends: `F(0) = P(1|0) R(01) + P(0|0) R(00)`, and one token is a whole sequence."""
+    whole = {(1,): model.law(())[1], **{(0, x): model.law(())[0] * model.law((0,))[x] for x in (0, 1)}}
+    worth = dict(zip(whole, map(F, rewards), strict=True))
+    masses = {s: m * worth[s] for s, m in whole.items()}
+    if not sum(masses.values()):
+        return
+    target = tilted(model, worth.__getitem__, 2, end=1)
+    assert target.value(()) == sum(masses.values())
+    right = {s: m / sum(masses.values()) for s, m in masses.items() if m}
+    assert {s: m for s, m in policy_law(target, target).items() if m} == right
+    assert flow_imbalance(target, target.value, target) == 0
+
+
+@given(model=models())
+def test_only_the_rewards_flow_is_balanced(model):
+    """The model itself as a policy, with rewards that differ, is seen wherever it has another law."""
+    target = tilted(model, lambda s: F(1 + 2 * s[0] + s[1]), 2)
+    same = policy_law(model, target) == policy_law(target, target)
+    assert (flow_imbalance(model, target.value, target) == 0) == same
+
+
+def test_more_particles_and_a_longer_look_come_nearer():
+    """Root fair, after 0 fair, after 1 certain, `α = 2`; by hand for one particle: the model itself, 1/6 away."""
+    target = power(ToyModel([FAIR, [FAIR, SURE]]), 2, 2)
+
+    def away(n, **options):
+        return sequence_total_variation(particle_law(target, n, **options).law, joint_law(target, 2))
+
+    assert [away(n) for n in (1, 2, 3, 4)] == [F(1, 6), F(1, 8), F(11, 120), F(3839, 53760)]
+    assert [away(2, horizon=h) for h in (0, 1)] == [F(1, 8), F(1, 12)]
+    assert away(2, block=2) == F(1, 12)
+    assert away(1, horizon=2, proposal=target) == 0
+
+
 def test_bad_arguments():
     model = ToyModel([FAIR])
     for call, message in (
