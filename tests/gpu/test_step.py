@@ -228,3 +228,26 @@ def test_one_library_and_a_positive_temperature():
         batched.verify("resispec", torch.as_tensor(p), jnp.asarray(q), torch.as_tensor(x), torch.as_tensor(u))
     with pytest.raises(ValueError, match="temperature"):
         batched.verify_logits("resispec", *on("torch", p, q, x, u), temperature=0)
+
+
+@pytest.mark.parametrize(("options", "said"), [([], "not covered"), (["--thorough"], "vocabularies 50 to 262,144")])
+def test_the_validation_says_what_it_covered(capsys, monkeypatch, options, said):
+    def small(backend, thorough):
+        yield "random", "float32", 2, 50, 2
+        if thorough:
+            yield "random", "float32", 1, 262144, 1
+
+    monkeypatch.setattr(validate, "suite", small)
+    monkeypatch.setattr(validate, "RULES", ("recursive-rejection",))
+    assert validate.main(["--backend", "torch", *options]) == 0
+    out = capsys.readouterr().out
+    assert "torch: rows random; stored as float32" in out
+    assert said in out
+
+
+@pytest.mark.parametrize("backend", validate.BACKENDS)
+def test_what_is_validated_by_default_is_validated_thoroughly_too(backend):
+    short, whole = (list(validate.suite(backend, thorough)) for thorough in (False, True))
+    assert whole[: len(short)] == short
+    assert max(vocab for *_, vocab, _ in short) <= 5000
+    assert {vocab for *_, vocab, _ in whole} >= {1, 2, 32000, 262144}
