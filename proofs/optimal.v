@@ -157,12 +157,15 @@ have inH_ge0 : 0 <= \sum_(y in H) emit o y by apply: sumr_ge0.
 have h := le_scale (P_ge0 o) (le_plus inH_ge0 (at_most_1 (candidates o))); linear h.
 Qed.
 
-(** The canonical form: pick a candidate by any means, then do one speculative step whose proposal
-    is the law s of the pick: accept x with probability min(1, p/s), else draw from (p - s)+. *)
+(** Pick a candidate by any means, then do one step against the law s of the pick: accept x with
+    probability a x, else draw from res. *)
 Variable pick : Omega -> V -> R.
 Definition pick_law : V -> R := fun x => \sum_o P o * pick o x.
-Definition canonical p (o : Omega) : V -> R :=
-  step_law (pick o) (standard_test p pick_law) (fun=> standard_residual p pick_law).
+Definition picked_step a res (o : Omega) : V -> R := step_law (pick o) a (fun=> res).
+
+(** The canonical form: accept x with probability min(1, p/s), else draw from (p - s)+. *)
+Definition canonical p : Omega -> V -> R :=
+  picked_step (standard_test p pick_law) (standard_residual p pick_law).
 
 Hypotheses (P_law : law P) (picks : forall o, law (pick o)).
 
@@ -174,30 +177,56 @@ rewrite /mass /pick_law exchange_big /= -[RHS]P_mass; apply: eq_bigr => o _.
 by rewrite -mulr_sumr; have [_ e] := picks o; rewrite [\sum_y pick o y]e mulr1.
 Qed.
 
-(** The canonical form is exact, however the candidates are drawn and the pick is made. *)
-Theorem canonical_exact p : law p -> verifier_law (canonical p) =1 p.
+(** Seen without the outcome it is a step whose proposal is the law of the pick, *)
+Lemma picked_step_law a res y : verifier_law (picked_step a res) y = step_law pick_law a (fun=> res) y.
 Proof.
-move=> p_law y; have s_law := pick_law_law.
-have [t acc] := standard_test_accepts p_law s_law.
-have exact_p : forall z, step_law pick_law (standard_test p pick_law)
-    (fun=> standard_residual p pick_law) z = p z.
-  apply: (step_exact_iff p s_law t (fun=> standard_residual_law _ p_law)).2.
-  exact: standard_criterion.
-rewrite -[RHS]exact_p /verifier_law /canonical /step_law /pick_law.
-rewrite (eq_bigr (fun o => \sum_x P o * (pick o x * (standard_test p pick_law x * (x == y)%:R
-   + (1 - standard_test p pick_law x) * standard_residual p pick_law y)))); last first.
+rewrite /verifier_law /picked_step /step_law /pick_law.
+rewrite (eq_bigr (fun o => \sum_x P o * (pick o x * (a x * (x == y)%:R + (1 - a x) * res y)))); last first.
   by move=> o _; rewrite mulr_sumr.
 rewrite exchange_big; apply: eq_bigr => x _; rewrite mulr_suml; apply: eq_bigr => o _.
 by rewrite mulrA.
 Qed.
 
+Lemma picked_step_verifier a res : test a -> law res -> verifier (picked_step a res).
+Proof.
+move=> t r_law o; have := emitted_law (s := Try (pick o) a (fun=> Draw res)).
+by apply; split=> //; exact: picks.
+Qed.
+
+(** and what it accepts of its pick is accepted of the candidates, if only these are picked. *)
+Lemma picked_step_acceptance a res :
+    test a -> nonneg res -> (forall o x, x \notin candidates o -> pick o x = 0) ->
+  mass (accepted_mass pick_law a) <= verifier_acceptance (picked_step a res).
+Proof.
+move=> t r_ge0 only; have [P_ge0 _] := P_law.
+have -> : mass (accepted_mass pick_law a) = \sum_o P o * \sum_(x in candidates o) pick o x * a x.
+  rewrite /mass (eq_bigr (fun x => \sum_o P o * (pick o x * a x))).
+    rewrite exchange_big; apply: eq_bigr => o _; rewrite -mulr_sumr; congr (_ * _).
+    rewrite [LHS](bigID (mem (candidates o))) /= [X in _ + X]big1 ?addr0 // => x not_in.
+    by rewrite only ?mul0r.
+  by move=> x _; rewrite /accepted_mass /pick_law mulr_suml; apply: eq_bigr => o _; rewrite mulrA.
+apply: ler_sum => o _; apply: le_scale => //; apply: ler_sum => y _.
+rewrite /picked_step step_law_mass.
+have [pick_ge0 _] := picks o.
+set rest := \sum_x _; suff rest_ge0 : 0 <= rest by rewrite /accepted_mass; linear rest_ge0.
+apply: sumr_ge0 => x _; apply: mulr_ge0; last exact: r_ge0.
+have /andP[_ a_le1] := t x; have h := le_scale (pick_ge0 x) a_le1.
+by rewrite /accepted_mass; linear h.
+Qed.
+
+(** The canonical form is exact, however the candidates are drawn and the pick is made. *)
+Theorem canonical_exact p : law p -> verifier_law (canonical p) =1 p.
+Proof.
+move=> p_law y; have s_law := pick_law_law.
+have [t acc] := standard_test_accepts p_law s_law; rewrite picked_step_law.
+apply: (step_exact_iff p s_law t (fun=> standard_residual_law _ p_law)).2.
+exact: standard_criterion.
+Qed.
+
 Lemma canonical_verifier p : law p -> verifier (canonical p).
 Proof.
-move=> p_law o; have s_law := pick_law_law; have [t _] := standard_test_accepts p_law s_law.
-have r_law := standard_residual_law pick_law p_law.
-have := emitted_law (s := Try (pick o) (standard_test p pick_law)
-          (fun=> Draw (standard_residual p pick_law))).
-by apply; split=> //; exact: picks.
+move=> p_law; have [t _] := standard_test_accepts p_law pick_law_law.
+exact: picked_step_verifier t (standard_residual_law _ p_law).
 Qed.
 
 (** If only candidates are picked, it accepts at least sum_x min(p x, s x). *)
@@ -205,24 +234,9 @@ Theorem canonical_acceptance p :
     law p -> (forall o x, x \notin candidates o -> pick o x = 0) ->
   \sum_x Num.min (p x) (pick_law x) <= verifier_acceptance (canonical p).
 Proof.
-move=> p_law only; have s_law := pick_law_law; have [P_ge0 _] := P_law.
-have [t acc] := standard_test_accepts p_law s_law.
+move=> p_law only; have [t acc] := standard_test_accepts p_law pick_law_law.
 have [r_ge0 _] := standard_residual_law pick_law p_law.
-have -> : \sum_x Num.min (p x) (pick_law x) =
-    \sum_o P o * \sum_(x in candidates o) pick o x * standard_test p pick_law x.
-  rewrite (eq_bigr (fun x => \sum_o P o * (pick o x * standard_test p pick_law x))).
-    rewrite exchange_big; apply: eq_bigr => o _; rewrite -mulr_sumr; congr (_ * _).
-    rewrite [LHS](bigID (mem (candidates o))) /= [X in _ + X]big1 ?addr0 // => x not_in.
-    by rewrite only ?mul0r.
-  move=> x _; rewrite -/(minimum p pick_law x) -acc /accepted_mass /pick_law mulr_suml.
-  by apply: eq_bigr => o _; rewrite mulrA.
-apply: ler_sum => o _; apply: le_scale => //; apply: ler_sum => y _.
-rewrite /canonical step_law_mass.
-have [pick_ge0 _] := picks o.
-set rest := \sum_x _; suff rest_ge0 : 0 <= rest by rewrite /accepted_mass; linear rest_ge0.
-apply: sumr_ge0 => x _; apply: mulr_ge0; last exact: r_ge0.
-have /andP[_ a_le1] := t x; have h := le_scale (pick_ge0 x) a_le1.
-by rewrite /accepted_mass; linear h.
+by have h := picked_step_acceptance t r_ge0 only; rewrite (mass_same acc) in h.
 Qed.
 
 End Transport.

@@ -26,7 +26,7 @@ class Frontier(Optimal):
 
     Options: `bias`, the `ε` in `[0, 1]`, a total variation; 0 is `optimal`. And `groups` of `optimal`.
 
-    Source: this project (T17 of the mathematics).
+    Source: this project (T17 of the mathematics). Theorem: `frontier_attained` (proofs/frontier.v).
     """
 
     name = "frontier"
