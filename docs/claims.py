@@ -72,7 +72,7 @@ def hierarchical() -> None:
 
 def cactus() -> None:
     """A fair die of V sides, a draft that knows half of them, and the least δ at which all of these are accepted."""
-    print(f"{'V':>5} {'δ':>6}   KL of each h / δ   {'emitted':24} KL emitted / δ   2 (V − 1) ln 2")
+    print(f"{'V':>3} {'δ':>6}   KL of h / δ   {'emitted':23} KL of that / δ   2 (V − 1) ln 2")
     for V in (4, 8, 16, 64):
         delta = F(1, 2 * (V - 1))
         emitted = on_the_die(V, V // 2, delta)
@@ -83,7 +83,7 @@ def cactus() -> None:
             float(rs.kl_divergence([float(m) for m in law], [1 / V] * V)) / float(delta) for law in (aim, emitted)
         )
         half = f"1/{V // 2} on {V // 2} sides, else 0"
-        print(f"{V:5} {delta!s:>6} {each:18.3f}   {half:24} {together:14.2f} {2 * (V - 1) * math.log(2):16.2f}")
+        print(f"{V:3} {delta!s:>6} {each:13.3f}   {half:23} {together:14.2f} {2 * (V - 1) * math.log(2):16.2f}")
     emitted = on_the_die(3, 2, F(1, 16))
     divergence = float(rs.kl_divergence([float(m) for m in emitted], [1 / 3] * 3))
     print(
@@ -124,12 +124,12 @@ def pruning() -> None:
         "the likelier only": KeptTrees(drawn, lambda tree: (min(tree),)),
     }
     target = joint_law(law, 1)
-    print(f"{'shown to the rule':26} {'tested against q':26} {'TV':6} {'against the law of what is kept':26}")
+    print(f"{'shown to the rule':25} {'tested against q':17} {'TV':4} against the law of what is kept")
     for name, trees in kept.items():
         believed = beginning(completed(law_if_believed("recursive-rejection", law, law, trees), law, 3), 1)
         right = beginning(completed(law_on_trees(law, trees), law, 3), 1)
         away = sequence_total_variation(believed, target)
-        print(f"{name:26} {in_order(believed):26} {away!s:6} {in_order(right)}")
+        print(f"{name:25} {in_order(believed):17} {away!s:4} {in_order(right)}")
 
 
 def temperature() -> None:
@@ -141,7 +141,8 @@ def temperature() -> None:
         print(f"{name:18} {in_order(beginning(law, 1)):13} {in_order(law)}")
     print("token temperature is", sequence_total_variation(tokens, target), "from the power target")
     print()
-    print("N    importance resampling   particles   particles that look 1 token ahead: TV from the power target")
+    print("TV from the power target, N sequences or particles")
+    print("N  importance resampling   particles               particles, 1 token ahead")
     for n in (1, 2, 3, 4):
         away = [
             sequence_total_variation(found.law, target)
@@ -151,11 +152,12 @@ def temperature() -> None:
                 particle_law(power(model, 2, 2), n, horizon=1),
             )
         ]
-        print(f"{n}    " + "".join(f"{a!s:>8} = {float(a):.4f}    " for a in away))
+        print(f"{n}  " + "".join(f"{f'{a} = {float(a):.4f}':24}" for a in away).rstrip())
     one = power(ToyModel([[F(2, 3), F(1, 3)]]), 2, 1)
     two = importance_law(one, 2)
-    print("by hand: p = (2/3, 1/3), two draws emit", in_order(two.law), "for", in_order(joint_law(one, 1)), end=", ")
-    print("TV", sequence_total_variation(two.law, joint_law(one, 1)), "and E[Ẑ] == Z:", two.normaliser == one.value(()))
+    print("p = (2/3, 1/3), two draws emit", in_order(two.law), "for", in_order(joint_law(one, 1)), end=", ")
+    print("TV", sequence_total_variation(two.law, joint_law(one, 1)))
+    print("E[Ẑ] == Z:", two.normaliser == one.value(()))
 
 
 def graphs() -> None:
