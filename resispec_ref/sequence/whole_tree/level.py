@@ -31,7 +31,9 @@ class Level(Protocol):
     """What weights may be chosen by: nothing of it depends on which children are drawn."""
 
     targets: np.ndarray
-    """`(nodes, cells)`: `t_j`, the target's share of each cell; a cell is a token, or a bin of tokens."""
+    """`(nodes, cells)`: `t_j`, the target's share of each cell; a cell is a token, or a range of ratios `p/q`."""
+    upper: np.ndarray | None
+    """`(nodes, cells)`: whether a cell is in the set `H` that attains the level's bound (T16); None if not known."""
 
     def picked(self, weights: np.ndarray) -> np.ndarray:
         """`σ_j`, `(nodes, cells)`: how often the pick is a child of node `j` in that cell."""
@@ -56,6 +58,8 @@ class Plan(NamedTuple):
 
 class EnumeratedLevel:
     """A level whose children are known by their joint law, for small vocabularies; floats or exact rationals."""
+
+    upper = None
 
     def __init__(self, targets: np.ndarray, law: Mapping[Lists, Any]) -> None:
         """`targets`, `(nodes, vocab)`, and the probability of every outcome; the order of siblings is of no account."""

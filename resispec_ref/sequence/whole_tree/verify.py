@@ -14,7 +14,9 @@ from resispec_ref.candidates.several_drafts import PerCandidate, hub_laws
 from resispec_ref.residual import check_option
 from resispec_ref.sequence.node import ABSENT, Siblings
 from resispec_ref.sequence.tree import ROOT, Emission, Tree, check_drafted, check_noise
+from resispec_ref.sequence.whole_tree.bins import binned
 from resispec_ref.sequence.whole_tree.children import check_draft, children_law, count_outcomes, joint, unordered
+from resispec_ref.sequence.whole_tree.clocks import ClockLevel
 from resispec_ref.sequence.whole_tree.level import EnumeratedLevel, Weights, planned
 from resispec_ref.sequence.whole_tree.walk import State, Stop, below
 from resispec_ref.sequence.whole_tree.weights import best_weights
@@ -127,8 +129,17 @@ def level_of(
         checked.append(q)
     kind = "independent" if siblings == "hubs" else siblings
     outcomes = math.prod(count_outcomes(q, n, kind) for q, n in zip(checked, drawn, strict=True))
-    if outcomes > MAX_EXACT_OUTCOMES:
-        raise ValueError(f"draft_rows: {outcomes} outcomes of a level are too many to enumerate; pass floats instead")
+    rational = laws[0].dtype == object
+    if outcomes > (MAX_EXACT_OUTCOMES if rational else MAX_OUTCOMES):
+        if rational:
+            raise ValueError(f"draft_rows: {outcomes} outcomes of a level are too many to enumerate; pass floats")
+        plain = [q for q in checked if not isinstance(q, PerCandidate)]
+        if kind != "independent" or len(plain) < len(checked):
+            raise ValueError(
+                f"draft_rows: {outcomes} outcomes of a level are too many to enumerate, which only independent "
+                f"candidates of one law a node can do without; these are {siblings}, or have laws of their own"
+            )
+        return ClockLevel(shares, [binned(p, q) for p, q in zip(laws, plain, strict=True)], drawn)
     law = joint([unordered(children_law(q, n, kind)) for q, n in zip(checked, drawn, strict=True)])
     return EnumeratedLevel(np.stack([a * p for a, p in zip(shares, laws, strict=True)]), law)
 
