@@ -153,11 +153,30 @@ def temperature() -> None:
             )
         ]
         print(f"{n}  " + "".join(f"{f'{a} = {float(a):.4f}':24}" for a in away).rstrip())
+    print()
+    print("three tokens, two particles, by horizon and number of rollouts that estimate the future")
+    print("horizon   1 rollout   2 rollouts   known")
+    target = power(ToyModel(THREE_TOKENS), 2, 3)
+    print(f"0         {'':24} {_away(target)}")
+    for horizon in (1, 2):
+        row = [_away(target, horizon=horizon, rollouts=rollouts) for rollouts in (1, 2, None)]
+        print(f"{horizon}         {row[0]:11} {row[1]:12} {row[2]}")
     one = power(ToyModel([[F(2, 3), F(1, 3)]]), 2, 1)
     two = importance_law(one, 2)
     print("p = (2/3, 1/3), two draws emit", in_order(two.law), "for", in_order(joint_law(one, 1)), end=", ")
     print("TV", sequence_total_variation(two.law, joint_law(one, 1)))
     print("E[Ẑ] == Z:", two.normaliser == one.value(()))
+
+
+THREE_TOKENS = [
+    FAIR,
+    [[F(3, 5), F(2, 5)], [F(1, 10), F(9, 10)]],
+    [[FAIR, [F(1, 4), F(3, 4)]], [[F(1, 3), F(2, 3)], SURE]],
+]
+
+
+def _away(target, **options) -> str:
+    return f"{float(sequence_total_variation(particle_law(target, 2, **options).law, joint_law(target, 3))):.4f}"
 
 
 def graphs() -> None:

@@ -36,6 +36,26 @@ def particles(model, alpha, count, length, rng):
     return held[int(rng.integers(count))]
 
 
+def looking_particles(model, alpha, count, horizon, rollouts, length, rng):
+    """The same with a look ahead: the mean weight of some continuations, which the next weight takes back."""
+
+    def look(s):
+        further = min(horizon, length - len(s))
+        drawn = [written(model, rng, len(s) + further, s) for _ in range(rollouts)]
+        return float(np.mean([probability(model, t, len(s)) ** (alpha - 1) for t in drawn]))
+
+    held = [((), 1.0)] * count
+    for done in range(1, length + 1):
+        grown, weights = [], []
+        for parent, before in held:
+            s = written(model, rng, done, parent)
+            value = look(s)
+            grown.append((s, value))
+            weights.append(probability(model, s, done - 1) ** (alpha - 1) * value / before)
+        held = [grown[picked(weights, rng)] for _ in range(count)]
+    return held[int(rng.integers(count))][0]
+
+
 def regeneration(model, reward, draws, keep, refine, cut, rounds, length, rng):
     """What is returned, and how many tokens were written."""
     held = [written(model, rng, length) for _ in range(draws)]

@@ -92,6 +92,41 @@ def test_the_estimate_is_unbiased(model, particles, block, horizon):
     assert sum(found.law.values()) == 1
 
 
+@pytest.mark.parametrize("rollouts", [1, 2])
+@pytest.mark.parametrize(("block", "horizon"), [(1, 1), (1, 2), (2, 1)])
+@given(model=models())
+def test_rollouts_leave_the_estimate_unbiased(model, rollouts, block, horizon):
+    """Each particle keeps the estimate that it was picked for, and the next weight takes it back."""
+    target = power(model, 2, 2)
+    found = particle_law(target, 2, block=block, horizon=horizon, rollouts=rollouts)
+    assert found.normaliser == target.value(())
+    assert sum(found.law.values()) == 1
+
+
+def test_more_rollouts_come_nearer_to_the_value_itself():
+    tables = [
+        FAIR,
+        [[F(3, 5), F(2, 5)], [F(1, 10), F(9, 10)]],
+        [[FAIR, [F(1, 4), F(3, 4)]], [[F(1, 3), F(2, 3)], SURE]],
+    ]
+    target = power(ToyModel(tables), 2, 3)
+
+    def away(**options):
+        return sequence_total_variation(particle_law(target, 2, **options).law, joint_law(target, 3))
+
+    for horizon in (1, 2):
+        row = [away(), *(away(horizon=horizon, rollouts=r) for r in (1, 2)), away(horizon=horizon)]
+        assert row == sorted(row, reverse=True)
+        assert len(set(row)) == 4
+    assert away(horizon=2) < away(horizon=1)
+
+
+def test_rollouts_that_are_certain_are_the_value_itself():
+    """After every first token the model is sure, so that one rollout knows."""
+    target = power(ToyModel([[F(2, 3), F(1, 3)], [SURE, SURE]]), 2, 2)
+    assert particle_law(target, 2, horizon=1, rollouts=1) == particle_law(target, 2, horizon=1)
+
+
 @given(model=models())
 def test_one_block_is_importance_resampling(model):
     target = power(model, 2, 2)
@@ -149,6 +184,7 @@ def test_bad_arguments():
         (lambda: tilted(model, lambda s: -1, 1), "reward: -1 for"),
         (lambda: importance_law(power(model, 2, 1), 0), "draws: 0"),
         (lambda: particle_law(power(model, 2, 1), 0), "particles: 0"),
+        (lambda: particle_law(power(model, 2, 1), 1, rollouts=0), "rollouts: 0"),
     ):
         with pytest.raises(ValueError, match=message):
             call()

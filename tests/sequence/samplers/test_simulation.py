@@ -23,6 +23,7 @@ DELTA = 1e-6
 """Ville's inequality: the evidence against a law that is right exceeds 1/δ with probability δ at most, each test."""
 RUNS, LENGTH, ALPHA = 4000, 2, 4
 MODEL = ToyModel([[F(1, 2), F(1, 2)], [[F(3, 5), F(2, 5)], [F(1, 10), F(9, 10)]]])
+LONGER = ToyModel([*MODEL.tables, [[[F(1, 2), F(1, 2)], [F(1, 4), F(3, 4)]], [[F(1, 3), F(2, 3)], [F(0), F(1)]]]])
 
 
 def reward(s):
@@ -41,6 +42,11 @@ SAMPLERS = {
         lambda rng: plain.particles(MODEL, ALPHA, 3, LENGTH, rng),
         particle_law(POWER, 3).law,
         particle_law(POWER, 2).law,
+    ),
+    "particles that look ahead": (
+        lambda rng: plain.looking_particles(LONGER, ALPHA, 2, 1, 1, 3, rng),
+        particle_law(power(LONGER, ALPHA, 3), 2, horizon=1, rollouts=1).law,
+        particle_law(power(LONGER, ALPHA, 3), 2).law,
     ),
     "policy": (
         lambda rng: plain.written(TILTED, rng, LENGTH),
@@ -72,7 +78,7 @@ def test_the_law_agrees_with_the_sampler(name):
 
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_another_law_is_seen(name):
-    """One draw or particle fewer, the model itself, nothing refined: so the test above can fail."""
+    """One draw or particle fewer, no look ahead, the model itself, nothing refined: so the test above can fail."""
     sampler, _, other = SAMPLERS[name]
     assert evidence(sampler, other) > math.log(1 / DELTA)
 
