@@ -161,6 +161,7 @@ def temperature() -> None:
     for horizon in (1, 2):
         row = [_away(target, horizon=horizon, rollouts=rollouts) for rollouts in (1, 2, None)]
         print(f"{horizon}         {row[0]:11} {row[1]:12} {row[2]}")
+    print()
     one = power(ToyModel([[F(2, 3), F(1, 3)]]), 2, 1)
     two = importance_law(one, 2)
     print("p = (2/3, 1/3), two draws emit", in_order(two.law), "for", in_order(joint_law(one, 1)), end=", ")
