@@ -32,6 +32,8 @@ from resispec_ref.oracle.statistics.confidence import round_error, smallest_tv_f
 from resispec_ref.oracle.subjects.calls import CallError
 from resispec_ref.oracle.subjects.subject import Subject, settle_batching
 
+_EXPLAINING = 10.0  # seconds for a name and a counterexample, or a sixth of the budget; never beyond the budget
+
 
 def run_audit(
     subject: Subject, cases: Sequence[AnyCase], plan: Plan, progress: Progress, executor: Executor | None = None
@@ -62,11 +64,11 @@ def run_audit(
     _summarise(report, running, plan, fault)
     if fault:
         progress(0.8, "comparing with known faults")
-        report.diagnosis = diagnosed(subject, running, report, plan)
+        end = min(began + plan.budget, time.monotonic() + max(_EXPLAINING, plan.budget / 6))
+        report.diagnosis = diagnosed(subject, running, report, plan, end)
         if plan.search and proved:
             progress(0.9, "searching for the smallest counterexample")
-            left = max(5.0, plan.budget - (time.monotonic() - began))
-            found = counterexample(subject, running, report, plan, needed, min(left, 20.0))
+            found = counterexample(subject, running, report, plan, needed, end)
             report.diagnosis, report.counterexample = confirmed(report.diagnosis, found)
     report.seconds = time.monotonic() - began
     progress(1.0, "done")

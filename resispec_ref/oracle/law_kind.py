@@ -16,7 +16,8 @@ from resispec_ref.arrays.arithmetic import is_rational
 from resispec_ref.arrays.convert import objects
 from resispec_ref.law import emitted_law
 from resispec_ref.oracle.cases.positions import PositionCase, position_cases
-from resispec_ref.oracle.counterexamples.search import smallest_position
+from resispec_ref.oracle.counterexamples.candidates import small_positions
+from resispec_ref.oracle.counterexamples.search import first_that_shows
 from resispec_ref.oracle.report.record import CaseResult, Counterexample, Finding
 from resispec_ref.oracle.report.report import Report
 from resispec_ref.rule.registry import get_verifier, verifier_names
@@ -134,9 +135,8 @@ def _counterexample(
         off = sum(abs(a - b) for a, b in zip(law.emitted, law.right, strict=True)) / 2
         return bool(off > law.rounding) or bool(law.problems)
 
-    found = (
-        smallest_position(shows_fault, candidates=counts, vocab=4, distinct=False, seconds=seconds) if search else None
-    )
+    small = small_positions(counts, 4, needed=False)
+    found = first_that_shows(shows_fault, small, seconds) if search else None
     case = found or wrong
     law = _law(step, case)
     assert case.exact is not None

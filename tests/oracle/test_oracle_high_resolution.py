@@ -111,7 +111,7 @@ def test_the_audit_uses_it():
         noise="uniform:K+1",
         cases=[FIVE],
         draws=2_000,
-        budget=10,
+        budget=600.0,
         search=False,
     )
     assert report.verdict == "fault found", str(report)

@@ -1,7 +1,7 @@
 """The smallest counterexample, the diagnosis beside it, and laws given as such."""
 
 import dataclasses
-import sys
+import itertools
 from fractions import Fraction as F
 
 import numpy as np
@@ -9,14 +9,24 @@ import pytest
 from mutants import chains, lossy, positions, samplers, trees
 
 import resispec_ref as rs
-from resispec_ref.oracle import Counterexample, Diagnosis, audit
+from resispec_ref.oracle import Counterexample, Diagnosis, audit, fraction_case
+from resispec_ref.oracle.cases.tables import chain_cases, tree_cases
+from resispec_ref.oracle.counterexamples.candidates import (
+    near_position,
+    near_sequence,
+    small_chains,
+    small_positions,
+    small_trees,
+)
 from resispec_ref.oracle.counterexamples.explanation import confirmed
-from resispec_ref.oracle.counterexamples.search import case_seed, smallest_position
+from resispec_ref.oracle.counterexamples.search import case_seed, first_that_shows
+
+BUDGET = 600.0  # far more than is needed: draws end an audit, and not the clock
 
 
 def test_smallest_case_of_the_published_rule():
     """Two tokens cannot show it: three, one candidate, small fractions, as the exact search finds too."""
-    report = audit(lossy.resispec_as_published, kind="verifier", candidates=[1, 2], budget=20.0)
+    report = audit(lossy.resispec_as_published, kind="verifier", candidates=[1, 2], budget=BUDGET)
     found = report.counterexample
     assert len(found.inputs["target"]) == 3
     assert found.inputs["candidates"] == 1
@@ -28,19 +38,19 @@ def test_smallest_case_of_the_published_rule():
 
 
 def test_smallest_case_of_a_fault_of_two_tokens():
-    report = audit(positions.resamples_from_target, kind="verifier", budget=20.0)
+    report = audit(positions.resamples_from_target, kind="verifier", budget=BUDGET)
     assert report.counterexample.inputs["candidates"] == 1
     assert len(report.counterexample.inputs["target"]) == 2
 
 
 def test_smallest_chain():
-    report = audit(chains.counts_all_passing_positions, kind="chain", budget=20.0)
+    report = audit(chains.counts_all_passing_positions, kind="chain", budget=BUDGET)
     assert len(report.counterexample.inputs["draft"]) == 2  # one drafted token cannot show it
     assert len(report.counterexample.outcomes) == len(report.counterexample.right_law)
 
 
 def test_a_chain_whose_fault_shows_only_where_rows_depend_on_the_prefix():
-    found = audit(chains.goes_on_after_a_rejection, kind="chain", budget=20.0).counterexample
+    found = audit(chains.goes_on_after_a_rejection, kind="chain", budget=BUDGET).counterexample
     assert found.shrunk
     assert len(found.inputs["draft"]) == 2
     assert len(found.right_law) == 8  # two tokens
@@ -48,7 +58,7 @@ def test_a_chain_whose_fault_shows_only_where_rows_depend_on_the_prefix():
 
 def test_smallest_tree():
     """Testing siblings against the target itself, and drawing from it, shows with one child and two tokens."""
-    found = audit(trees.siblings_without_update, kind="tree", budget=20.0).counterexample
+    found = audit(trees.siblings_without_update, kind="tree", budget=BUDGET).counterexample
     assert found.shrunk
     assert found.inputs["branching"] == [1]
     assert len(found.right_law) == 4
@@ -63,7 +73,7 @@ def test_a_fault_that_only_recorded_rows_show_is_shown_there():
         p = target if len(target) > 10 or r.sum() == 0 else r / r.sum()
         return rng.choice(len(p), p=p)
 
-    report = audit(verify, kind="verifier", candidates=1, budget=6.0)
+    report = audit(verify, kind="verifier", candidates=1, budget=BUDGET)
     assert report.verdict == "fault found"
     assert not report.counterexample.shrunk
     assert "the search found none smaller" in str(report)
@@ -71,7 +81,7 @@ def test_a_fault_that_only_recorded_rows_show_is_shown_there():
 
 
 def test_sampler():
-    report = audit(samplers.reuses_the_draft_noise, kind="sampler", candidates=1, budget=8.0)
+    report = audit(samplers.reuses_the_draft_noise, kind="sampler", candidates=1, budget=BUDGET)
     assert report.diagnosis.name == "draft-noise-reused"
     assert report.counterexample.fault_law is not None
 
@@ -95,30 +105,56 @@ def test_a_fault_that_emits_the_right_law_in_the_counterexample_explains_nothing
     assert shown.fault_law is None
 
 
-def test_search_is_repeatable():
-    first, second = (
-        smallest_position(
-            lambda case: case.vocab == 3 and case.target.max() < 0.6,
-            candidates=[1, 2],
-            vocab=4,
-            distinct=False,
-            seconds=20.0,
-        )
-        for _ in range(2)
-    )
-    assert first.exact == second.exact
-    assert first.candidates == 1
+def test_the_search_goes_by_size():
+    """Two tokens first, then few candidates, then small denominators; no token that neither law has."""
+    sizes, pairs = [], set()
+    for case in small_positions([2, 1], 4, needed=True):
+        p, q = case.exact
+        assert all(a or b for a, b in zip(p, q, strict=True))
+        assert sum(v > 0 for v in q) >= case.candidates
+        denominators = [max(v.denominator for v in law) for law in (p, q)]
+        sizes.append((case.vocab, case.candidates, sum(denominators)))
+        pairs.add((p, q, case.candidates))
+    assert sizes == sorted(sizes)
+    assert len(pairs) == len(sizes)
+    assert (tuple(law("1/3 1/3 1/3")), tuple(law("1/2 1/2 0")), 1) in pairs
+
+
+def law(text):
+    return [F(v) for v in text.split()]
+
+
+def test_small_sequences_are_of_halves_and_thirds():
+    for case in itertools.chain(small_chains([1, 2], 3), small_trees(3)):
+        for table in (*case.target, *case.draft):
+            assert np.abs(table.sum(-1) - 1).max() < 1e-15
+            assert all(F(v).limit_denominator(100).denominator <= 3 for v in table.ravel())
+
+
+def test_near_cases_keep_what_was_given():
+    given = fraction_case(["1/10", "1/10", "2/5", "2/5"], ["2/5", "2/5", "1/10", "1/10"], 3)
+    for case in near_position(given):
+        assert case.candidates == 3
+        assert case.vocab <= 4
+    chain = chain_cases([2])[0]
+    assert {case.drafted for case in near_sequence(chain)} == {1, 2}
+    tree = tree_cases()[-1]
+    assert {case.branching for case in near_sequence(tree)} == {tree.branching[:1], tree.branching}
+
+
+def test_a_counterexample_stays_near_the_given_cases():
+    given = fraction_case(["1/10", "1/5", "3/10", "2/5"], ["2/5", "3/10", "1/5", "1/10"], 2)
+    report = audit(positions.resamples_from_target, kind="verifier", cases=[given], batched=False, budget=BUDGET)
+    assert report.counterexample.inputs["candidates"] == 2
+    assert len(report.counterexample.inputs["target"]) == 3  # two of its tokens cannot show it
+
+
+def test_search():
+    cases = list(small_positions([1, 2], 4, needed=False))
+    assert first_that_shows(lambda case: case is cases[40], cases, 600.0) is cases[40]
+    assert first_that_shows(lambda case: False, cases, 600.0) is None
+    assert first_that_shows(lambda case: True, cases, -1.0) is None
     assert case_seed("a") == case_seed("a") != case_seed("b")
-
-
-def test_nothing_to_find():
-    assert smallest_position(lambda case: False, candidates=[1], vocab=3, distinct=False, seconds=20.0) is None
-
-
-def test_without_hypothesis_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "hypothesis", None)
-    with pytest.raises(ValueError, match=r"resispec-ref\[oracle\]"):
-        smallest_position(lambda case: False, candidates=[1], vocab=3, distinct=False, seconds=1.0)
 
 
 @pytest.mark.parametrize("name", rs.verifier_names())

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+Branching = tuple[int | tuple[int, ...], ...]
+"""Children of the nodes of each level, from the root: one number for all of them, or one for each."""
+
 Tables = tuple[np.ndarray, ...]
 """Entry `i` is `(V^i, V)`: the law of token `i` after each prefix of length `i`, prefixes counted in base `V`."""
 
@@ -39,17 +42,31 @@ class ChainCase:
 
 @dataclass(frozen=True, eq=False)
 class TreeCase:
-    """Models, and a tree with `branching[d]` children at every node of depth `d`; nodes are numbered level by level."""
+    """Models, and a tree with `branching[d]` children at every node of depth `d`; nodes are numbered level by level.
+
+    A ragged tree has a tuple in place of a number: the children of each node of that depth, `(2, (1, 0))`.
+
+    Raises:
+        ValueError: a tuple that is not as long as its level.
+    """
 
     name: str
     target: Tables
     draft: Tables
-    branching: tuple[int, ...]
+    branching: Branching
     degenerate: bool = False
+
+    def __post_init__(self) -> None:
+        nodes_of(self.branching)
 
     @property
     def vocab(self) -> int:
         return self.target[0].shape[-1]
+
+    @property
+    def siblings(self) -> int:
+        """The children of the root."""
+        return _widths(self.branching[0], 1)[0]
 
     @property
     def parents(self) -> np.ndarray:
@@ -57,12 +74,14 @@ class TreeCase:
 
         >>> TreeCase("", (np.ones((1, 1)),), (), (2, 1)).parents.tolist()
         [-1, -1, 0, 1]
+        >>> TreeCase("", (np.ones((1, 1)),), (), (2, (0, 2))).parents.tolist()
+        [-1, -1, 1, 1]
         """
         parents, level = list[int](), [-1]
         for width in self.branching:
             following = []
-            for parent in level:
-                for _ in range(width):
+            for parent, children in zip(level, _widths(width, len(level)), strict=True):
+                for _ in range(children):
                     following.append(len(parents))
                     parents.append(parent)
             level = following
@@ -74,6 +93,27 @@ class TreeCase:
             "target": [_shown(t) for t in self.target],
             "draft": [_shown(t) for t in self.draft],
         }
+
+
+def nodes_of(branching: Branching) -> int:
+    """The number of nodes below the root.
+
+    >>> nodes_of((2, (0, 2)))
+    4
+    """
+    nodes, level = 0, 1
+    for width in branching:
+        level = sum(_widths(width, level))
+        nodes += level
+    return nodes
+
+
+def _widths(width: int | tuple[int, ...], nodes: int) -> tuple[int, ...]:
+    if isinstance(width, int):
+        return (width,) * nodes
+    if len(width) != nodes:
+        raise ValueError(f"branching: {width} has {len(width)} numbers for a level of {nodes} nodes")
+    return tuple(width)
 
 
 def _shown(table: np.ndarray) -> list[list[str | float]]:

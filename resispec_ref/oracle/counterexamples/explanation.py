@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -13,7 +15,14 @@ import numpy as np
 
 from resispec_ref.oracle.cases.positions import PositionCase
 from resispec_ref.oracle.cases.tables import ChainCase, TreeCase
-from resispec_ref.oracle.counterexamples.search import case_seed, smallest_chain, smallest_position, smallest_tree
+from resispec_ref.oracle.counterexamples.candidates import (
+    near_position,
+    near_sequence,
+    small_chains,
+    small_positions,
+    small_trees,
+)
+from resispec_ref.oracle.counterexamples.search import case_seed, first_that_shows
 from resispec_ref.oracle.drawing.positions import laws_seen
 from resispec_ref.oracle.drawing.rounds import FIRST_ROUND, AnyCase, Plan, Running, one_round, start
 from resispec_ref.oracle.drawing.sequences import seen_tables
@@ -28,25 +37,27 @@ from resispec_ref.oracle.subjects.subject import Subject
 
 _DIAGNOSED_VOCAB = 6
 _DIAGNOSIS_ROUNDS = (256, 1024, 4096)
+_SEARCHED = 200_000  # draws in all, and more for a fault that takes many, before the search is given up
 _ENOUGH = 10_000  # draws in all, before one known fault is named
 
 
-def diagnosed(subject: Subject, running: list[Running], report: Report, plan: Plan) -> Diagnosis | None:
+def diagnosed(subject: Subject, running: list[Running], report: Report, plan: Plan, end: float) -> Diagnosis | None:
     """Compare what is observed with every known fault, over the cases of small vocabulary.
 
-    The fault is proved by then, so these cases are drawn from some more, until one known fault alone is left or a tenth
-    of the budget is spent.
+    The fault is proved by then, so these cases are drawn from some more, until one known fault alone is left or half of
+    the time until `end` is spent.
     """
     if any(f.check == "independent draws" for f in report.findings):
         return None
     describe = sequence_faults.describe if subject.kind in ("chain", "tree") else faults.describe
     small = [state for state in running if state.case.vocab <= _DIAGNOSED_VOCAB and state.failed is None]
     laws = [fault_laws(subject, state.case) for state in small]
-    rng, end, found = np.random.default_rng(plan.seed + 1), time.monotonic() + 0.1 * plan.budget, None
-    for size in _DIAGNOSIS_ROUNDS:
+    rng, found = np.random.default_rng(plan.seed + 1), None
+    end = (time.monotonic() + end) / 2
+    for size in _DIAGNOSIS_ROUNDS if any(laws) else ():
         for state in small:
-            if state.failed is None and time.monotonic() < end:
-                one_round(subject, state, size, rng)
+            if state.failed is None:
+                _round_within(subject, state, size, rng, end)
         if any(state.evidence.drifts() for state in small):
             message = "the law changes between calls: it is not the same in each round of draws"
             report.findings.append(Finding("fault", "independent draws", message))
@@ -97,21 +108,22 @@ def _position_laws(
 
 
 def counterexample(
-    subject: Subject, running: list[Running], report: Report, plan: Plan, needed: int, seconds: float
+    subject: Subject, running: list[Running], report: Report, plan: Plan, needed: int, end: float
 ) -> Counterexample | None:
     """The smallest case that shows the fault, by search, confirmed with draws of its own.
 
     `needed` draws proved the fault in the case that shows it best; a candidate gets up to eight times as many, and is
-    given up earlier when an eighth of them has brought no evidence at all.
+    given up earlier when an eighth of them has brought no evidence at all. Where the time until `end` is too short for
+    that, the case that showed the fault is taken as it is.
     """
-    most = min(8 * needed, 400_000)
+    most, spent = min(8 * needed, 400_000), 0
+    seconds = 0.7 * (end - time.monotonic())
 
     def outcome(case: AnyCase, draws: int, seed: int) -> Evidence:
         state = start(subject, case, plan)
         rng, size = np.random.default_rng(case_seed(str(case.inputs()), seed)), min(FIRST_ROUND, draws)
         while state.evidence.draws < draws:
-            one_round(subject, state, size, rng)
-            if state.failed:
+            if not _round_within(subject, state, size, rng, end) or state.failed:
                 break
             e = state.evidence.log_e()
             decided = e > math.log(1e5) or (e < 0 and 8 * state.evidence.draws >= draws)
@@ -121,30 +133,47 @@ def counterexample(
         return state.evidence
 
     def shows_fault(case: AnyCase) -> bool:
+        nonlocal spent
         evidence = outcome(case, most, plan.seed)
+        spent += evidence.draws
         return bool(evidence.draws) and evidence.log_e() > math.log(1e5)
 
-    first = running[0].case
-    ordinary = [state.case for state in running if not state.failed]
-    case: AnyCase | None = None
-    if isinstance(first, PositionCase):
-        counts = sorted({c.candidates for c in ordinary if isinstance(c, PositionCase)})
-        case = smallest_position(
-            shows_fault, candidates=counts, vocab=4, distinct=subject.draw == "distinct", seconds=seconds
-        )
-    elif isinstance(first, ChainCase):
-        lengths = sorted({c.drafted for c in ordinary if isinstance(c, ChainCase)})
-        case = smallest_chain(shows_fault, drafted=lengths, vocab=3, seconds=seconds)
-    else:
-        case = smallest_tree(shows_fault, vocab=3, seconds=seconds)
-    shrunk = case is not None
-    if case is None:
-        worst = max(running, key=lambda s: s.evidence.log_e() if s.evidence.draws else -math.inf)
-        case = worst.case
-    evidence = outcome(case, max(most, 4 * FIRST_ROUND), plan.seed + 1)
-    if not evidence.draws or evidence.log_e() < math.log(1 / plan.false_alarm_rate):
+    worst = max(running, key=lambda s: s.evidence.log_e() if s.evidence.draws else -math.inf)
+    small = itertools.takewhile(
+        lambda _: spent < _SEARCHED + 8 * most, _small_cases(subject, running, worst.case, plan)
+    )
+    found = first_that_shows(shows_fault, small, seconds)
+    case, shrunk = found or worst.case, found is not None
+    enough, threshold = max(most, 4 * FIRST_ROUND), math.log(1 / plan.false_alarm_rate)
+    evidence = outcome(case, enough, plan.seed + 1)
+    if evidence.draws < enough and evidence.log_e() < threshold:  # no time to confirm it
+        case, evidence, shrunk = worst.case, worst.evidence, False
+    if evidence.log_e() < threshold:
         return None  # shown to be right when drawn from again: the fault is not in this law
     return replace(_described(subject, case, evidence, report.diagnosis), shrunk=shrunk)
+
+
+def _small_cases(subject: Subject, running: list[Running], worst: AnyCase, plan: Plan) -> Iterable[AnyCase]:
+    """Where a smallest counterexample is looked for: near the case at fault if the cases were given."""
+    needed = subject.draw in ("distinct", "top-k")
+    ordinary = [state.case for state in running if not state.failed]
+    if isinstance(worst, PositionCase):
+        counts = sorted({c.candidates for c in ordinary if isinstance(c, PositionCase)})
+        return near_position(worst) if plan.given else small_positions(counts, 4, needed=needed)
+    if plan.given:
+        return near_sequence(worst)
+    if isinstance(worst, ChainCase):
+        return small_chains(sorted({c.drafted for c in ordinary if isinstance(c, ChainCase)}), 3)
+    return small_trees(3, needed=needed)
+
+
+def _round_within(subject: Subject, state: Running, size: int, rng: np.random.Generator, end: float) -> bool:
+    """A round, if there is the time for it."""
+    seconds = state.seconds / state.evidence.draws if state.evidence.draws else subject.pace.seconds_a_row or 0.0
+    if time.monotonic() + size * seconds > end:
+        return False
+    one_round(subject, state, size, rng)
+    return True
 
 
 def _described(subject: Subject, case: AnyCase, e: Evidence, diagnosis: Diagnosis | None) -> Counterexample:

@@ -44,6 +44,8 @@ class Plan:
     checks: bool = True
     resolution: float = 1e-4
     seed: int = 0
+    given: bool = False
+    """Whether the cases are the user's own, near which a smallest counterexample is looked for."""
 
 
 @dataclass
@@ -112,7 +114,7 @@ def draw_rounds(
         allotment = max(0.0, end - time.monotonic()) / len(active)
         for state in list(active):
             size = _next_size(state, plan, allotment, subject.pace.seconds_a_row)
-            if size and time.monotonic() > began + 1.5 * plan.budget:
+            if size and time.monotonic() > end:
                 size = 0  # a first round that comes too late
             if size == 0:
                 active.remove(state)
@@ -154,8 +156,11 @@ def _next_size(state: Running, plan: Plan, allotment: float, seconds_a_draw: flo
     if done == 0:
         affordable = int(allotment / max(seconds_a_draw or 0.0, 1e-9))
         return min(FIRST_ROUND, max(FIRST_ROUND // 8, affordable), plan.draws)
-    size = min(done, plan.draws - done, int(allotment * done / max(state.seconds, 1e-6)))
-    return size if size >= done // 4 or size == plan.draws - done else 0
+    pace = done / max(state.seconds, 1e-6)
+    size = min(done, plan.draws - done, int(allotment * pace))
+    if size == 0 or (size < done // 4 and size < plan.draws - done):
+        return 0
+    return max(1, min(size, int(plan.budget / 30 * pace)))  # evidence is looked at every few seconds
 
 
 def one_round(subject: Subject, state: Running, size: int, rng: np.random.Generator) -> None:

@@ -31,7 +31,7 @@ def sequence_bounds(subject: Subject, case: SequenceCase) -> list[float]:
         if callable(subject.draw) or subject.draw == "top-k":
             return []
         independent = subject.draw == "independent"
-        bound = optimal_acceptance(p[0][0], q[0][0], candidates=case.branching[0], replacement=independent)
+        bound = optimal_acceptance(p[0][0], q[0][0], candidates=case.siblings, replacement=independent)
         return [float(bound) + 1e-12]
     prefixes = range(1, len(q) + 1)
     return [float(np.minimum(joint_law(p[:i]), joint_law(q[:i])).sum()) + 1e-12 for i in prefixes]
@@ -47,7 +47,7 @@ def draw_sequences(
     emitted, wrong = subject.guarded(lambda clock: emit_many(subject, case, drafted, u, rng, clock))
     outcome = Outcome(complete(emitted, p, rng), wrong=wrong)
     if isinstance(case, TreeCase):
-        first = (emitted[:, :1] == drafted[:, : case.branching[0]]).any(-1)
+        first = (emitted[:, :1] == drafted[:, : case.siblings]).any(-1)
         agree = [int(first.sum())]
     else:
         same = np.cumprod(emitted[:, : case.drafted] == drafted, axis=1)

@@ -179,7 +179,7 @@ def settle_batching(subject: Subject, attempt: Callable[[Subject], Any]) -> Subj
         return replace(subject, batched=bool(subject.batched))
     errors = []
     for batched in (True, False):
-        chosen = replace(subject, batched=batched)
+        chosen = replace(subject, batched=batched, pace=Pace())  # an attempt that fails tells no pace
         try:
             attempt(chosen)
         except CallError as error:
