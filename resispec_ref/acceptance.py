@@ -15,7 +15,7 @@ from resispec_ref.distributions import scalar
 from resispec_ref.rule.problem import check_problem
 from resispec_ref.rule.registry import get_verifier
 from resispec_ref.rule.verifier import State, Verifier
-from resispec_ref.validation import check_candidates, check_masses, check_tokens, check_uniforms
+from resispec_ref.validation import check_candidates, check_masses, check_rows_of_noise, check_tokens, check_uniforms
 
 
 class Verification(NamedTuple):
@@ -60,7 +60,8 @@ def verify(verifier: str | Verifier, target: Any, draft: Any, tokens: Any, unifo
 
     Raises:
         ValueError: laws that are not laws; an id outside the vocabulary or of draft probability 0; a repeated candidate
-            where the rule draws without replacement; uniforms of another shape or outside `[0, 1)`.
+            where the rule draws without replacement; uniforms outside `[0, 1)`; tokens or uniforms that are not one
+            row a position (laws broadcast, but what is random is never shared).
 
     Where rounding alone left a residual without mass (`p = q` up to rounding, and a uniform next to 1), the residual
     target before it is used: a law of the same support, never uniform and never NaN.
@@ -83,7 +84,7 @@ def verify(verifier: str | Verifier, target: Any, draft: Any, tokens: Any, unifo
     batch = np.broadcast_shapes(
         *map(tuple, (p.shape[:-1], q.shape[: -2 if several else -1], x.shape[:-1], u.shape[:-1]))
     )
-    x, u = (xp.broadcast_to(a, (*batch, a.shape[-1])) for a in (x, u))
+    check_rows_of_noise(batch, tokens=x, uniforms=u)
     if rule.sequential:
         return Verification(*map(scalar, _run(rule, p, q, x, u)))
     # looking at all candidates at once, a rule is another one for every number of candidates
@@ -158,6 +159,7 @@ def accepts(proposal: Any, accepted: Any, token: Any, uniform: Any) -> Array:
     token, uniform = (x if is_array_api_obj(x) else np.asarray(x) for x in (token, uniform))
     x = check_tokens(token[..., None], q, absent=False)
     u = check_uniforms(uniform[..., None], q, needed=1)
+    check_rows_of_noise(np.broadcast_shapes(tuple(x.shape[:-1]), tuple(u.shape[:-1])), token=x, uniform=u)
     return scalar(_draw.accepts(q, m, x[..., 0], u[..., 0]))
 
 

@@ -22,7 +22,7 @@ from resispec_ref.arrays.arithmetic import (
     total,
 )
 from resispec_ref.arrays.convert import is_traced, refuse
-from resispec_ref.validation import check_pair, check_tokens
+from resispec_ref.validation import check_broadcast, check_pair, check_tokens
 
 Spread = Literal["proportional", "water-filling"]
 Budget = Literal["rejected-mass", "equation-13"]
@@ -94,7 +94,8 @@ def published_residual(
     xp = array_namespace(p)
     if isinstance(token, int | list | tuple):
         token = xp.asarray(token)
-    x = check_tokens(token[..., None], q)
+    batch = check_broadcast(target=p.shape[:-1], draft=q.shape[:-1], token=token.shape)
+    x = check_tokens(xp.broadcast_to(token, batch)[..., None], q)
     if not is_traced(x):
         refuse(x < 0, x, "token", "is no token; the one that was rejected is needed")
     return published(p, q, x[..., 0], spread, budget)

@@ -49,7 +49,7 @@ def check_pair(target: Any, draft: Any) -> tuple[Array, Array]:
             f"target has a vocabulary of {p.shape[-1]} tokens and draft one of {q.shape[-1]}; "
             "both laws must be over the same tokens"
         )
-    _check_broadcast(target=p.shape[:-1], draft=q.shape[:-1])
+    check_broadcast(target=p.shape[:-1], draft=q.shape[:-1])
     return (
         _check_rows(p, "target", sum_tolerance(target, p)),
         _check_rows(q, "draft", sum_tolerance(draft, q)),
@@ -63,7 +63,7 @@ def check_drafts(target: Any, drafts: Any) -> tuple[Array, Array]:
         raise ValueError(
             f"drafts: shape {tuple(q.shape)}; (..., K, {p.shape[-1]}) is needed beside target {tuple(p.shape)}"
         )
-    _check_broadcast(target=p.shape[:-1], drafts=q.shape[:-2])
+    check_broadcast(target=p.shape[:-1], drafts=q.shape[:-2])
     return (
         _check_rows(p, "target", sum_tolerance(target, p)),
         _check_rows(q, "drafts", sum_tolerance(drafts, q)),
@@ -107,8 +107,9 @@ def check_tokens(
     With `own_laws`, `q` holds a law for each candidate, `(..., K, vocab)`.
 
     Raises:
-        ValueError: not integers; an id outside the vocabulary; an id of draft probability 0; a present candidate
-            after an absent one; a repeated id, where `distinct` says that candidates are drawn without replacement.
+        ValueError: not integers; not a row for each law; an id outside the vocabulary or of draft probability 0; a
+            present candidate after an absent one; a repeated id, where `distinct` says that candidates are drawn
+            without replacement.
     """
     xp = array_namespace(q)
     if not is_array_api_obj(tokens):
@@ -127,7 +128,7 @@ def check_tokens(
         raise ValueError(
             f"tokens: {x.shape[-1]} candidates beside {q.shape[-2]} laws; give one for each law (-1, absent)"
         )
-    _check_broadcast(laws=q.shape[: -2 if own_laws else -1], tokens=x.shape[:-1])
+    check_rows_of_noise(check_broadcast(laws=q.shape[: -2 if own_laws else -1], tokens=x.shape[:-1]), tokens=x)
     if is_traced(x) or is_traced(q) or x.shape[-1] == 0:
         return x
     vocab = q.shape[-1]
@@ -167,8 +168,22 @@ def check_uniforms(uniforms: Any, p: Array, *, needed: int) -> Array:
             refuse(~((u >= 0) & (u < 1)), u, "uniforms", "is not in [0, 1)")
     if u.ndim < 1 or u.shape[-1] != needed:
         raise ValueError(f"uniforms: shape {tuple(u.shape)}; the last axis must hold {needed} uniforms a position")
-    _check_broadcast(laws=p.shape[:-1], uniforms=u.shape[:-1])
+    check_rows_of_noise(check_broadcast(laws=p.shape[:-1], uniforms=u.shape[:-1]), uniforms=u)
     return u
+
+
+def check_rows_of_noise(batch: tuple[int, ...], **given: Array) -> None:
+    """That what is random has a row for each position of `batch`; laws may broadcast, but shared noise is dependence.
+
+    Raises:
+        ValueError: fewer rows.
+    """
+    for name, x in given.items():
+        if tuple(x.shape[:-1]) != batch:
+            raise ValueError(
+                f"{name}: shape {tuple(x.shape)} beside positions of shape {batch}; one row would decide several, "
+                f"which are independent only if each has its own: give shape {(*batch, x.shape[-1])}"
+            )
 
 
 def sum_tolerance(given: Any, x: Array) -> float:
@@ -210,9 +225,10 @@ def _between_0_and_1(u: np.ndarray) -> np.ndarray:
     return np.asarray((u >= 0) & (u < 1), dtype=bool)
 
 
-def _check_broadcast(**shapes: tuple[int, ...]) -> None:
+def check_broadcast(**shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that leading dimensions broadcast to."""
     try:
-        np.broadcast_shapes(*(tuple(s) for s in shapes.values()))
+        return np.broadcast_shapes(*(tuple(s) for s in shapes.values()))
     except ValueError:
         listed = ", ".join(f"{k} {tuple(s)}" for k, s in shapes.items())
         raise ValueError(f"leading dimensions do not broadcast: {listed}") from None

@@ -119,3 +119,37 @@ def test_what_is_emitted_can_be_emitted(pair, u, data):
         assert 0 <= found.token < len(p)
         assert p[found.token] > 0
         assert found.accepted_index == 2 or found.token == x[found.accepted_index]
+
+
+ROWS_P, ROWS_Q = [[0.2, 0.4, 0.4]] * 3, [[0.6, 0.3, 0.1]] * 3
+
+
+@pytest.mark.parametrize(
+    ("what", "call"),
+    [
+        ("uniforms", lambda: rs.verify("recursive-rejection", ROWS_P, ROWS_Q, [[0]] * 3, [[0.5, 0.5]])),
+        ("uniforms", lambda: rs.verify("recursive-rejection", ROWS_P, ROWS_Q, [[0]] * 3, [0.5, 0.5])),
+        ("tokens", lambda: rs.verify("recursive-rejection", ROWS_P, ROWS_Q, [[0]], [[0.5, 0.5]] * 3)),
+        ("tokens", lambda: rs.verify("resispec", ROWS_P[0], ROWS_Q[0], [0], [[0.5, 0.5]] * 3)),
+        ("tokens", lambda: rs.verify("optimal", ROWS_P, ROWS_Q[0], [0, 1], [[0.5, 0.5, 0.1, 0.2]] * 3)),
+        ("tokens", lambda: rs.verify("resispec", ROWS_P[0], rs.PerCandidate([[ROWS_Q[0]]] * 3), [0], [[0.5, 0.5]])),
+        ("uniforms", lambda: rs.draw(ROWS_P, [0.5])),
+        ("uniforms", lambda: rs.draw(ROWS_P, [[0.5]])),
+        ("uniforms", lambda: rs.accepts(ROWS_Q, ROWS_Q, [0, 0, 0], 0.5)),
+        ("tokens", lambda: rs.accepts(ROWS_Q, ROWS_Q, 0, [0.5, 0.5, 0.5])),
+        ("token", lambda: rs.accepts(ROWS_Q[0], ROWS_Q[0], 0, [0.5, 0.5, 0.5])),
+    ],
+)
+def test_one_row_of_noise_is_not_spread_over_a_batch(what, call):
+    """Shared noise makes positions depend on each other, which no marginal law shows."""
+    with pytest.raises(ValueError, match=rf"^{what}: shape .* beside positions of shape \(3,\).* give shape \(3, "):
+        call()
+
+
+def test_laws_are_spread_over_rows_of_noise():
+    tokens, uniforms = [[0], [0], [0]], [[0.5, 0.1], [0.1, 0.5], [0.9, 0.9]]
+    alone = rs.verify("recursive-rejection", ROWS_P, ROWS_Q, tokens, uniforms)
+    assert (
+        rs.verify("recursive-rejection", ROWS_P[0], ROWS_Q[0], tokens, uniforms).token.tolist() == alone.token.tolist()
+    )
+    assert rs.draw(ROWS_P[0], [[0.1], [0.3], [0.9]]).tolist() == [0, 1, 2]

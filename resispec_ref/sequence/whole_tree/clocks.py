@@ -7,8 +7,8 @@ probability
     σ_j(y) = q_j(y) c_j(y),    c_j(y) = k_j ∫ v_j(y) e^{−v_j(y) r} φ_j(r)^{k_j − 1} Π_{i≠j} φ_i(r)^{k_i} dr.
 
 Weights are constant on the cells of a node, each a range of bins of the ratio `p/q`; so is `c`, and `φ` is a sum over
-cells. The integral is a trapezoid sum in `log r`. `σ` adds up to 1 with an error below 1e-10 and is not scaled to do so;
-by as much, in total variation, the emitted law errs.
+cells. The integral is a trapezoid sum in `log r`. `σ` adds up to 1 with an error below 1e-10, and is not scaled to do
+so; by as much, in total variation, the emitted law errs.
 
 Source: section 8 of the mathematics, "Computing it".
 """
