@@ -23,7 +23,7 @@ class MovingTarget(Verifier):
     in general neither the target nor any `h^(x)`. The published ResiSpec is a member with `h^(x)(x) = p(x)`, and
     `h^(x) = q + r^(x)` elsewhere.
 
-    Source: section 9 of the mathematics (T18).
+    Source: section 9 of the mathematics (T18). Theorem: `moving_target_law` (proofs/moving.v).
     """
 
     path_dependent = True
