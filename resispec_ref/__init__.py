@@ -95,7 +95,11 @@ def audit(implementation: Any, *, kind: str, **options: Any) -> Report:
             the numbers of their parents (-1: the root) and rows `(N + 1, vocab)`, the root's first;
             "law": `f(target, draft) -> (m, R)`, accepted mass `(vocab,)` and residuals `(vocab,)` or `(vocab, vocab)`
             by rejected token, checked exactly; or a `Verifier`. A pair `(token, accepted_index)` may be returned
-            instead of the token, and is checked.
+            instead of the token, and is checked;
+            "generate": `f(law, length, rng) -> tokens`, a whole sequence a call, against `target`; `law(prefix)` is the
+            next-token law of the target's model.
+        target: for kind "generate": what `resispec_ref.sequence.power` or `tilted` returns. Of the options below it
+            takes `budget`, `draws`, `false_alarm_rate`, `confidence`, `tolerance`, `call_limit` and `seed`.
         candidates: number or numbers of candidates, or of drafted tokens; 1, 2 and 3 by default.
         draw: how candidates are drawn: "independent", "distinct" (without replacement), "top-k", or a function
             `(draft, k, rng, n) -> (n, k)` tokens.

@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Literal
 
 from resispec_ref.oracle.auditor import run_audit
 from resispec_ref.oracle.cases.positions import PositionCase, fraction_case, position_cases
 from resispec_ref.oracle.cases.tables import ChainCase, TreeCase, chain_cases, tree_cases
 from resispec_ref.oracle.drawing.rounds import AnyCase, Plan, Progress
+from resispec_ref.oracle.generate_kind import audit_generate
 from resispec_ref.oracle.law_kind import audit_law
 from resispec_ref.oracle.report.record import CaseResult, Counterexample, Diagnosis, Finding, HighResolution
 from resispec_ref.oracle.report.report import Report
 from resispec_ref.oracle.subjects.convert import Dtype, Format, Inputs, Library
 from resispec_ref.oracle.subjects.noise import Noise
 from resispec_ref.oracle.subjects.subject import Draw, Drawer, Kind, Subject
+from resispec_ref.sequence.targets import SequenceTarget
 
 __all__ = [
     "CaseResult",
@@ -40,7 +42,8 @@ __all__ = [
 def audit(
     implementation: Any,
     *,
-    kind: Kind,
+    kind: Kind | Literal["generate"],
+    target: SequenceTarget | None = None,
     candidates: int | Sequence[int] | None = None,
     draw: Draw | Drawer = "independent",
     library: Library = "numpy",
@@ -65,7 +68,14 @@ def audit(
     """Is this implementation exact? The full documentation is that of `resispec_ref.audit`."""
     if find_spec("scipy") is None:
         raise ModuleNotFoundError("an audit needs SciPy: pip install 'resispec-ref[oracle]'")
-    default = {"sampler": (1, 2, 3), "verifier": (1, 2, 3), "chain": (1, 2, 3), "tree": (), "law": (1, 2, 3)}
+    default = {
+        "sampler": (1, 2, 3),
+        "verifier": (1, 2, 3),
+        "chain": (1, 2, 3),
+        "tree": (),
+        "law": (1, 2, 3),
+        "generate": (),
+    }
     if kind not in default:
         raise ValueError(f"kind: {kind!r} is not one of {', '.join(default)}")
     for name, value, good in (
@@ -81,6 +91,32 @@ def audit(
     counts = [candidates] if isinstance(candidates, int) else list(candidates or default[kind])
     if any(k < 1 for k in counts):
         raise ValueError(f"candidates: {counts}; 1 or more are needed")
+    if target is not None and kind != "generate":
+        raise ValueError(f"target: kind {kind!r} has targets of its own; it is for kind 'generate'")
+    if kind == "generate":
+        given: dict[str, Any] = {
+            "candidates": candidates,
+            "dtype": dtype,
+            "noise": noise,
+            "batched": batched,
+            "cases": cases,
+        }
+        given |= {"executor": executor, "draw": None if draw == "independent" else draw}
+        given |= {"library": None if library == "numpy" else library}
+        refused = [name for name, value in given.items() if value is not None]
+        if refused:
+            raise ValueError(f"{refused[0]}: kind 'generate' does not take it")
+        return audit_generate(
+            implementation,
+            target,
+            budget=budget,
+            draws=draws,
+            false_alarm_rate=false_alarm_rate,
+            confidence=confidence,
+            tolerance=tolerance or 0.0,
+            call_limit=call_limit,
+            seed=seed,
+        )
     if kind == "law":
         return audit_law(implementation, counts, search=search, seconds=min(budget, 20.0))
     dtype = dtype or ("float64" if library == "numpy" else "float32")
@@ -113,7 +149,7 @@ def audit(
     return run_audit(subject, chosen, plan, progress or (lambda share, what: None), executor)
 
 
-def assert_exact(implementation: Callable[..., Any], *, kind: Kind, **options: Any) -> Report:
+def assert_exact(implementation: Callable[..., Any], *, kind: Kind | Literal["generate"], **options: Any) -> Report:
     """`audit`, raising `AssertionError` with the whole report unless the verdict is "no fault found".
 
     >>> from resispec_ref.oracle import assert_exact
