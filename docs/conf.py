@@ -60,11 +60,15 @@ toc_object_entries_show_parents = "hide"
 
 # Examples of docstrings see what somebody sees who imported everything public.
 doctest_global_setup = """
+import math
 import numpy as np
+from fractions import Fraction
 from fractions import Fraction as F
 from resispec_ref import *
+from resispec_ref.conformance import *
 from resispec_ref.oracle import *
 from resispec_ref.sequence import *
+from resispec_ref.sequence.whole_tree import *
 """
 
 bibtex_bibfiles = ["refs.bib"]
