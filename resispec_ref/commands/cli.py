@@ -20,6 +20,7 @@ COMMANDS = {
     "record": "record (target, draft) pairs from two causal language models",
     "decode": "decode with two language models and a candidate tree; compare the rules",
     "vectors": "conformance vectors, for engines in any language",
+    "lossless": "do an engine's settings keep the target's law?",
     "bench": "speed on this machine, as ratios",
 }
 """Name -> help line; the module of that name here is imported when it is the one called."""

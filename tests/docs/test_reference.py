@@ -10,6 +10,7 @@ from sphinx_and_chromium import DOCS
 import resispec_gpu
 import resispec_ref
 import resispec_ref.conformance
+import resispec_ref.guard
 import resispec_ref.oracle
 import resispec_ref.sequence
 import resispec_ref.sequence.whole_tree
@@ -21,6 +22,7 @@ MODULES = [
     resispec_ref.sequence.whole_tree,
     resispec_ref.oracle,
     resispec_ref.conformance,
+    resispec_ref.guard,
 ]
 PUBLIC = [(module.__name__, name) for module in MODULES for name in module.__all__]
 FUNCTIONS = [(m.__name__, n) for m in MODULES for n in m.__all__ if not isinstance(getattr(m, n), types.GenericAlias)]
