@@ -17,7 +17,7 @@ from resispec_ref.measurements.tree_tables import BASELINE, parse_tree, table_ru
 from resispec_ref.models.language_model import LanguageModel
 from resispec_ref.models.recording import PROMPTS
 from resispec_ref.rule.registry import get_verifier
-from resispec_ref.sequence.decoding import CachedModel, acceptance
+from resispec_ref.sequence.decoding import WHOLE_TREE, CachedModel, acceptance
 from resispec_ref.sequence.tree import Emission
 
 
@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         [
             "resispec decode                                       SmolLM2, its own layers 14-17 skipped as the draft",
             "resispec decode --tree d4b5 --verifier recursive-rejection --prompt 'Once upon a time'",
+            "resispec decode --tree d3b3 --verifier whole-tree     the tree verified as a whole, not node by node",
             "resispec decode ./target --draft ./draft --compare    all rules, same prompts, tree and seeds",
             "resispec decode --tables                              the paper's trees and temperatures, with the bias",
         ],
@@ -41,7 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--draft", metavar="MODEL", help="the draft, with the target's vocabulary")
     parser.add_argument("--skip-layers", metavar="LAYERS", help="instead: the target without these; default: 14-17")
     parser.add_argument("--prompt", action="append", metavar="TEXT", help="may be repeated; default: built-in ones")
-    parser.add_argument("--verifier", action="append", metavar="RULE", help="may be repeated; default: resispec")
+    parser.add_argument(
+        "--verifier", action="append", metavar="RULE", help="or whole-tree; may be repeated; default: resispec"
+    )
     parser.add_argument(
         "--tree",
         metavar="TREE",
@@ -70,9 +73,10 @@ def run(args: argparse.Namespace) -> int:
         return decode_tables.run(args)
     args.tree, args.temperature = args.tree or "d5b3", 1.0 if args.temperature is None else args.temperature
     branching = parse_tree(args.tree)
-    rules = args.verifier or (table_rules() if args.compare else ("resispec",))
+    rules = args.verifier or ((*table_rules(), WHOLE_TREE) if args.compare else ("resispec",))
     for name in rules:
-        get_verifier(name)
+        if name != WHOLE_TREE:
+            get_verifier(name)
     if args.tokens < 1:
         raise ValueError(f"tokens: {args.tokens}; give 1 or more")
     model = load(args.target, args)
@@ -136,7 +140,6 @@ def _compare(
     if args.json:
         print(json.dumps([asdict(r) for r in runs], indent=2))
         return 0
-    base = next((r.accepted_length for r in runs if r.rule == BASELINE), None)
     columns = ["rule", "claims", "steps", "tokens", "accepted length", "ratio", "accepted by depth"]
     print_table(
         columns,
@@ -147,7 +150,7 @@ def _compare(
                 str(r.steps),
                 str(r.tokens),
                 with_interval(r.accepted_length, r.half_width),
-                f"{r.accepted_length / base:.3f}" if base else "-",
+                "-" if r.ratio is None else with_interval(r.ratio, r.ratio_half_width),
                 " ".join(f"{x:.2f}" for x in r.per_depth),
             ]
             for r in runs
@@ -156,6 +159,7 @@ def _compare(
     )
     print(
         f"\n{len(prompts)} prompts, tree {args.tree}, temperature {args.temperature:g}, seed {args.seed}; "
-        "±: 95%, over prompts."
+        f"±: 95%, over prompts.\nratio: to {BASELINE} on the same prompts. whole-tree reads every node that the path "
+        "may go through."
     )
     return 0

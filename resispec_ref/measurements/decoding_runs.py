@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from resispec_ref.measurements.accepted_length import mean_over_texts
+from resispec_ref.measurements.accepted_length import mean_over_texts, ratio_over_texts
 from resispec_ref.measurements.parallel import Progress
-from resispec_ref.measurements.tree_tables import at_full_vocabulary
+from resispec_ref.measurements.tree_tables import BASELINE, at_full_vocabulary
 from resispec_ref.rule.registry import get_verifier
-from resispec_ref.sequence.decoding import CachedModel, acceptance, decode
+from resispec_ref.sequence.decoding import WHOLE_TREE, CachedModel, acceptance, decode
 from resispec_ref.sequence.toy import Tokens
 from resispec_ref.sequence.tree import Emission, complete_tree
 
@@ -27,6 +27,10 @@ class Run:
     accepted_length: float
     half_width: float
     """Of the 95% interval over prompts; NaN for a single prompt."""
+    ratio: float | None
+    """To the baseline's, where it was run before: of the means over prompts of the accepted length."""
+    ratio_half_width: float
+    """Of its 95% interval, the prompts being the same; NaN for a single prompt."""
     per_depth: list[float]
     """How often a candidate of that depth was accepted when some were looked at."""
 
@@ -43,7 +47,8 @@ def steps(
 ) -> Iterator[Emission]:
     """The steps of `rule` after `prefix` until `tokens` tokens are there, or the token `end`; target and draft."""
     rng, left = np.random.default_rng(seed), tokens
-    for step in decode(at_full_vocabulary(rule), *models, complete_tree(branching), prefix, rng, end=end):
+    verifier = rule if rule == WHOLE_TREE else at_full_vocabulary(rule)
+    for step in decode(verifier, *models, complete_tree(branching), prefix, rng, end=end):
         yield step
         left -= len(step.tokens)
         if left <= 0:
@@ -61,8 +66,9 @@ def compare(
     seed: int,
     progress: Progress,
 ) -> list[Run]:
-    """Each rule on the same prompts with the same seeds."""
+    """Each rule on the same prompts with the same seeds; `WHOLE_TREE` is one of them."""
     runs: list[Run] = []
+    base: list[float] | None = None
     for name in rules:
         lengths, all_steps = [], list[Emission]()
         for i, prefix in enumerate(prefixes):
@@ -72,7 +78,15 @@ def compare(
             progress(len(runs) * len(prefixes) + i + 1, len(rules) * len(prefixes))
         found = acceptance(all_steps, len(branching))
         mean, half = mean_over_texts(lengths) if len(prefixes) > 1 else (float(found.lengths.mean()), float("nan"))
+        means = [float(x.mean()) for x in lengths]
+        base = means if name == BASELINE else base
+        ratio, ratio_half = None, float("nan")
+        if base is not None and len(prefixes) > 1:
+            ratio, ratio_half = ratio_over_texts(means, base)
+        elif base is not None:
+            ratio = means[0] / base[0]
         per_depth = (found.accepted / np.maximum(found.offered, 1)).tolist()
         emitted = sum(len(step.tokens) for step in all_steps)
-        runs.append(Run(name, get_verifier(name).exact, len(all_steps), emitted, mean, half, per_depth))
+        exact = name == WHOLE_TREE or get_verifier(name).exact
+        runs.append(Run(name, exact, len(all_steps), emitted, mean, half, ratio, ratio_half, per_depth))
     return runs

@@ -16,6 +16,10 @@ from resispec_ref.rule.verifier import Verifier
 from resispec_ref.sequence.node import Siblings
 from resispec_ref.sequence.toy import Model, Tokens
 from resispec_ref.sequence.tree import Emission, Tree, speculate, verification_noise
+from resispec_ref.sequence.whole_tree.speculate import speculate_whole_tree
+
+WHOLE_TREE = "whole-tree"
+"""What `decode` verifies with in place of a rule, to have trees verified as a whole."""
 
 
 class CachedModel:
@@ -77,14 +81,19 @@ def decode(
 ) -> Iterator[Emission]:
     """Speculative decoding: one `Emission` a step, for as long as it is asked for or until the token `end`.
 
-    Candidates are drawn along the walk only (`speculate`), which leaves the law of the text and the accepted lengths
+    `verifier` is a rule, which is applied node by node, or `WHOLE_TREE` for `verify_whole_tree`. Node by node,
+    candidates are drawn along the walk only (`speculate`), which leaves the law of the text and the accepted lengths
     as they are and reads as many tokens a step as it accepts, and one.
     """
-    rule = get_verifier(verifier)
-    noise = verification_noise(rule, tree)
+    rule = None if verifier == WHOLE_TREE else get_verifier(verifier)
+    noise = (2,) if rule is None else verification_noise(rule, tree)
     while not prefix or prefix[-1] != end:
         v, u = rng.random(len(tree)), rng.random(noise)
-        step = speculate(rule, target, draft, tree, v, u, siblings=siblings, prefix=prefix, end=end)
+        if rule is None:
+            kind = siblings or "independent"
+            step = speculate_whole_tree(target, draft, tree, v, u, siblings=kind, prefix=prefix, end=end)
+        else:
+            step = speculate(rule, target, draft, tree, v, u, siblings=siblings, prefix=prefix, end=end)
         prefix += step.tokens
         yield step
 

@@ -30,7 +30,7 @@ from resispec_ref.sequence import (
     expected_accepted_length,
     joint_law,
 )
-from resispec_ref.sequence.decoding import CachedModel, acceptance, decode
+from resispec_ref.sequence.decoding import WHOLE_TREE, CachedModel, acceptance, decode
 from resispec_ref.verifiers import get_verifier
 
 PROMPT = "the city begins"
@@ -87,6 +87,13 @@ def test_decoding_ends_with_the_end():
     certain = NGram([[0.0, 1.0], [0.0, 1.0]])
     steps = list(decode("resispec", certain, certain, complete_tree((2, 2)), (0,), np.random.default_rng(0), end=1))
     assert [step.tokens for step in steps] == [(1,)]
+
+
+def test_whole_trees_are_decoded_with_a_language_model(network):
+    target, draft = (CachedModel(network, skipped=skipped, temperature=1.0) for skipped in ((), (1, 2)))
+    steps = decode(WHOLE_TREE, target, draft, complete_tree((2, 2)), (2, 3), np.random.default_rng(0))
+    lengths = acceptance([next(steps) for _ in range(12)], 2).lengths
+    assert 0 < lengths.sum() <= 24
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -18,6 +18,7 @@ from resispec_ref.sequence.whole_tree.bound import Bound, bound_on_trees, certif
 from resispec_ref.sequence.whole_tree.law import accepted_masses, law_on_trees, whole_tree_law
 from resispec_ref.sequence.whole_tree.level import Level, Weights
 from resispec_ref.sequence.whole_tree.random_trees import DraftedTrees, KeptTrees, RandomTrees, enumerate_trees
+from resispec_ref.sequence.whole_tree.speculate import speculate_whole_tree
 from resispec_ref.sequence.whole_tree.verify import verify_whole_tree
 from resispec_ref.sequence.whole_tree.weights import best_weights, equal_weights, target_weights
 
@@ -36,6 +37,7 @@ __all__ = [
     "equal_weights",
     "law_if_believed",
     "law_on_trees",
+    "speculate_whole_tree",
     "target_weights",
     "verify_whole_tree",
     "whole_tree_bound",
