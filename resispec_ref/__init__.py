@@ -100,9 +100,10 @@ def audit(implementation: Any, *, kind: str, **options: Any) -> Report:
             next-token law of the target's model.
         target: for kind "generate": what `resispec_ref.sequence.power` or `tilted` returns. Of the options below it
             takes `budget`, `draws`, `false_alarm_rate`, `confidence`, `tolerance`, `call_limit` and `seed`.
-        candidates: number or numbers of candidates, or of drafted tokens; 1, 2 and 3 by default.
-        draw: how candidates are drawn: "independent", "distinct" (without replacement), "top-k", or a function
-            `(draft, k, rng, n) -> (n, k)` tokens.
+        candidates: number or numbers of candidates, of drafted tokens, or of children of a tree's root; 1, 2 and 3 by
+            default. Of `cases`, those with so many are taken.
+        draw: how candidates are drawn: "independent", "distinct" (without replacement), "top-k" (in a chain: the
+            likeliest token of each row), or a function `(draft, k, rng, n) -> (n, k)` tokens, called for each row.
         library, dtype, inputs: what arrays it takes: "numpy", "torch", "jax"; "float64", "float32", "float16",
             "bfloat16"; "probabilities" or "logits".
         noise: the noise it takes in place of `rng`, such as "uniform:K+1" or "uniform:K,exponential:V" (one argument
@@ -122,10 +123,12 @@ def audit(implementation: Any, *, kind: str, **options: Any) -> Report:
 
     Returns:
         A `Report`: `verdict` ("no fault found", "fault found", "could not run"), `tv_upper`, `counterexample`,
-        `diagnosis`, `findings`, `cases`, `exit_code`, `to_json()`, `to_html()`, `to_markdown()`.
+        `diagnosis`, `findings`, `cases`, `exit_code`, `to_json()`, `to_html()`, `to_markdown()`. Inputs at which a call
+        fails are a finding with its traceback, and the other cases are audited: `exit_code` is then 2.
 
     Raises:
-        ValueError: an unknown kind or option, or a value out of range. What the implementation raises is a finding.
+        ValueError: an unknown kind or option, one that this kind has no use for, or a value out of range. What the
+            implementation raises is a finding.
 
     Source: section 7 of the mathematics.
 

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         nargs="+",
         metavar="K",
-        help="numbers of candidates, or drafted tokens (default: 1 2 3)",
+        help="numbers of candidates, drafted tokens, or children of a tree's root (default: 1 2 3)",
     )
     group.add_argument(
         "--draw",

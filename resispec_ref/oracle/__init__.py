@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from resispec_ref.oracle.auditor import run_audit
 from resispec_ref.oracle.cases.positions import PositionCase, fraction_case, position_cases
-from resispec_ref.oracle.cases.tables import ChainCase, TreeCase, chain_cases, tree_cases
+from resispec_ref.oracle.cases.tables import ChainCase, TreeCase, candidates_of, chain_cases, tree_cases
 from resispec_ref.oracle.drawing.rounds import AnyCase, Plan, Progress
 from resispec_ref.oracle.generate_kind import audit_generate
 from resispec_ref.oracle.law_kind import audit_law
@@ -72,7 +72,7 @@ def audit(
         "sampler": (1, 2, 3),
         "verifier": (1, 2, 3),
         "chain": (1, 2, 3),
-        "tree": (),
+        "tree": (1, 2, 3),
         "law": (1, 2, 3),
         "generate": (),
     }
@@ -117,9 +117,22 @@ def audit(
             call_limit=call_limit,
             seed=seed,
         )
+    _refuse_what_is_ignored(kind, draw, noise, batched)  # type: ignore[arg-type]
+    chosen = _chosen(kind, counts, candidates is not None, cases, draw)
     if kind == "law":
-        return audit_law(implementation, counts, search=search, seconds=min(budget, 20.0))
-    dtype = dtype or ("float64" if library == "numpy" else "float32")
+        asked = dtype is not None or library != "numpy" or inputs != "probabilities"
+        arrays = Format(library, dtype or _default_dtype(library), inputs) if asked else None
+        positions = None if cases is None else [case for case in chosen if isinstance(case, PositionCase)]
+        return audit_law(
+            implementation,
+            counts,
+            form=arrays,
+            cases=positions,
+            tolerance=(arrays.tolerance if arrays else 0.0) if tolerance is None else tolerance,
+            search=search,
+            seconds=min(budget, 20.0),
+        )
+    dtype = dtype or _default_dtype(library)
     form = Format(library, dtype, inputs)
     parsed = Noise.parse(noise) if noise is not None else None
     subject = Subject(implementation, kind, form, parsed, draw, batched, call_limit)
@@ -135,22 +148,49 @@ def audit(
         seed,
         cases is not None,
     )
-    chosen: Sequence[AnyCase]
-    if cases is not None:
-        chosen = list(cases)
-        if not chosen:
-            raise ValueError("cases: there is none; give one or more, or leave it out for the built-in ones")
-    elif kind == "chain":
-        chosen = chain_cases(counts)
-    elif kind == "tree":
-        chosen = tree_cases()
-    else:
-        chosen = position_cases(counts, distinct=draw in ("distinct", "top-k"))
     return run_audit(subject, chosen, plan, progress or (lambda share, what: None), executor)
 
 
+def _default_dtype(library: Library) -> Dtype:
+    return "float64" if library == "numpy" else "float32"
+
+
+def _refuse_what_is_ignored(kind: Kind, draw: Draw | Drawer, noise: str | None, batched: bool | None) -> None:
+    """Options that a kind has no use for are refused, not ignored."""
+    if kind in ("sampler", "law") and draw != "independent":
+        raise ValueError(f"draw: a {kind} is handed no candidates; leave it out")
+    if kind == "chain" and draw == "distinct":
+        raise ValueError("draw: 'distinct' is for several candidates at one place; a chain has one: independent, top-k")
+    if kind == "law" and noise is not None:
+        raise ValueError("noise: a law is computed, not drawn; leave it out")
+    if kind in ("sampler", "law") and batched:
+        raise ValueError(f"batched: a {kind} is called with one pair of laws; leave it out")
+
+
+def _chosen(
+    kind: Kind, counts: Sequence[int], said: bool, cases: Sequence[AnyCase] | None, draw: Draw | Drawer
+) -> Sequence[AnyCase]:
+    """The cases of an audit: those given, with as many candidates as were said, or the built-in ones."""
+    if cases is not None:
+        if not cases:
+            raise ValueError("cases: there is none; give one or more, or leave it out for the built-in ones")
+        needed = {"chain": ChainCase, "tree": TreeCase}.get(kind, PositionCase)
+        wrong = [case for case in cases if not isinstance(case, needed)]
+        if wrong:
+            raise ValueError(f"cases: a {kind} is audited on {needed.__name__}, not on {type(wrong[0]).__name__}")
+        chosen = [case for case in cases if not said or candidates_of(case) in counts]
+        if not chosen:
+            raise ValueError(f"cases: none of them has {', '.join(map(str, counts))} candidates")
+        return chosen
+    if kind == "chain":
+        return chain_cases(counts)
+    if kind == "tree":
+        return tree_cases(counts)
+    return position_cases(counts, distinct=draw in ("distinct", "top-k"))
+
+
 def assert_exact(implementation: Callable[..., Any], *, kind: Kind | Literal["generate"], **options: Any) -> Report:
-    """`audit`, raising `AssertionError` with the whole report unless the verdict is "no fault found".
+    """`audit`, raising `AssertionError` with the whole report unless its exit code is 0.
 
     >>> from resispec_ref.oracle import assert_exact
     >>> def sampler(target, draft, k, rng, n):
@@ -159,6 +199,6 @@ def assert_exact(implementation: Callable[..., Any], *, kind: Kind | Literal["ge
     'no fault found'
     """
     report = audit(implementation, kind=kind, **options)
-    if report.verdict != "no fault found":
+    if report.exit_code:
         raise AssertionError(f"\n{report}")
     return report

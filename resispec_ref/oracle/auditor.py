@@ -26,12 +26,13 @@ from resispec_ref.oracle.drawing.rounds import (
     merged,
     start,
 )
-from resispec_ref.oracle.report.record import CaseResult, Finding, HighResolution
+from resispec_ref.oracle.report.record import CaseResult, Finding, HighResolution, gathered
 from resispec_ref.oracle.report.report import Report
 from resispec_ref.oracle.statistics.confidence import round_error, smallest_tv_found, tv_observed, tv_upper
 from resispec_ref.oracle.subjects.calls import CallError
 from resispec_ref.oracle.subjects.subject import Subject, settle_batching
 
+_TRIED = 5  # cases, to find out how it is called
 _EXPLAINING = 10.0  # seconds for a name and a counterexample, or a sixth of the budget; never beyond the budget
 
 
@@ -45,24 +46,28 @@ def run_audit(
     try:
         subject = _settled(subject, cases, plan)
     except CallError as error:
-        report.findings.append(Finding("problem", error.problem, error.message, error.given))
+        report.findings.append(_problem(error))
         report.seconds = time.monotonic() - began
         return report
     if plan.checks and isinstance(cases[0], PositionCase):
         try:
             report.findings += list(checks.position_checks(subject, cases[0]))
         except CallError as error:
-            report.findings.append(Finding("problem", error.problem, error.message, error.given))
+            report.findings.append(_problem(error))
     running = [start(subject, case, plan) for case in cases] + in_small_batches(subject, cases, plan)
     proved = draw_rounds(subject, running, plan, began, progress, executor)
+    if any(state.failed for state in running):  # which says more than a failed check
+        report.findings = [f for f in report.findings if f.level != "problem"]
     report.findings += _sightings(running, proved)
+    if not any(f.check == "inputs unchanged" for f in report.findings):
+        report.findings += [wrote for state in running if (wrote := state.wrote) is not None][:1]
     report.findings += _left_out(subject, running, proved)
     if subject.noise is not None and not proved:
         report.high_resolution, proved = _resolve(subject, cases, plan, began, progress)
     needed = max((state.evidence.draws for state in running), default=FIRST_ROUND)
     fault = proved or any(f.level == "fault" for f in report.findings)
     _summarise(report, running, plan, fault)
-    if fault:
+    if proved or any(state.wrong for state in running):
         progress(0.8, "comparing with known faults")
         end = min(began + plan.budget, time.monotonic() + max(_EXPLAINING, plan.budget / 6))
         report.diagnosis = diagnosed(subject, running, report, plan, end)
@@ -77,12 +82,23 @@ def run_audit(
 
 def _settled(subject: Subject, cases: Sequence[AnyCase], plan: Plan) -> Subject:
     """Whether it takes batches, by small calls on the first case that works at all."""
-    ordinary = next((case for case in cases if not case.degenerate), cases[0])
+    ordinary = [case for case in cases if not case.degenerate] or list(cases)
+    tried = ordinary[:: -(-len(ordinary) // _TRIED)]
+    for case in tried:
 
-    def attempt(chosen: Subject) -> None:
-        draw(chosen, ordinary, 5, np.random.default_rng(plan.seed), start(chosen, ordinary, plan).bound)
+        def attempt(chosen: Subject, case: AnyCase = case) -> None:
+            draw(chosen, case, 5, np.random.default_rng(plan.seed), start(chosen, case, plan).bound)
 
-    return settle_batching(subject, attempt)
+        try:
+            return settle_batching(subject, attempt)
+        except CallError as error:
+            if case is tried[-1] or error.problem == "time limit":
+                raise
+    raise AssertionError("there is a case")
+
+
+def _problem(error: CallError) -> Finding:
+    return Finding("problem", error.problem, error.message, error.given, trace=error.trace)
 
 
 def _sightings(running: list[Running], proved: bool) -> list[Finding]:
@@ -176,5 +192,7 @@ def _summarise(report: Report, running: list[Running], plan: Plan, fault: bool) 
         report.tv_upper = max(case.tv_upper for case in report.cases)
         ordinary = [case.tv_detectable for case in report.cases if case.tv_detectable < 1]
         report.tv_detectable = max(ordinary, default=1.0)
-    unaudited = any(f.level == "problem" for f in report.findings) or not report.cases
-    report.verdict = "fault found" if fault else "could not run" if unaudited else "no fault found"
+    report.findings = gathered(report.findings)
+    report.cases_in_all = len(running)
+    report.cases_cleared = sum(state.evidence.draws > 0 and state.failed is None for state in running)
+    report.verdict = "fault found" if fault else "no fault found" if report.cases_cleared else "could not run"

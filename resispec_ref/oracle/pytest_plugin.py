@@ -67,7 +67,7 @@ def assert_exact(request: pytest.FixtureRequest) -> Callable[..., Report]:
             number = len(config.stash[_AUDITS])
             name = re.sub(r"[^\w.-]+", "-", request.node.nodeid).strip("-")
             (folder / f"{number:03}-{name}.html").write_text(report.to_html(), encoding="utf-8")
-        if report.verdict != "no fault found":
+        if report.exit_code:
             pytest.fail(str(report), pytrace=False)
         return report
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import resispec_ref as rs
-from resispec_ref.oracle import auditor, fraction_case, position_cases
+from resispec_ref.oracle import assert_exact, auditor, fraction_case, position_cases
 from resispec_ref.oracle.counterexamples import explanation
 from resispec_ref.oracle.drawing import rounds
 from resispec_ref.oracle.subjects import subject
@@ -115,8 +115,26 @@ def test_exception_in_one_case_does_not_end_the_audit():
     report, found = problems(fails_on_four_tokens)
     assert found["exception"].message == "RuntimeError: four tokens"
     assert len(found["exception"].given["target"]) == 4
-    assert len(report.cases) >= 3
-    assert report.verdict == "could not run"
+    assert "fails_on_four_tokens" in found["exception"].trace
+    assert [f.check for f in report.findings] == ["exception"]
+    assert (report.cases_cleared, report.cases_in_all) == (3, 4)
+    assert report.verdict == "no fault found"
+    assert report.exit_code == 2
+    assert "NO FAULT FOUND in 3 of 4 cases; 1 input raised" in str(report)
+    assert 'raise RuntimeError("four tokens")' in str(report)
+    with pytest.raises(AssertionError, match="RuntimeError"):
+        assert_exact(fails_on_four_tokens, kind="verifier", cases=CASES, **QUICK)
+
+
+def test_an_audit_begins_with_an_input_that_works():
+    def fails_on_three_tokens(target, draft, candidates, rng):
+        if len(target) == 3:
+            raise RuntimeError("three tokens")
+        return rng.choice(len(target), p=target)
+
+    report, found = problems(fails_on_three_tokens)
+    assert report.verdict == "no fault found"
+    assert found["exception"].inputs == 3
 
 
 def test_exception_in_a_degenerate_case_is_a_note():

@@ -196,13 +196,29 @@ def near_uniform_chain(drafted: int, *, vocab: int = 10, spread: float = 0.1, se
     return ChainCase(f"near-uniform, vocabulary {vocab}, {drafted} drafted", p, q)
 
 
-def tree_cases() -> list[TreeCase]:
-    """The built-in trees, of vocabulary 3 and up to depth 2."""
+def tree_cases(siblings: Sequence[int] = (1, 2, 3)) -> list[TreeCase]:
+    """The built-in trees with so many children below the root: up to three levels, some of them ragged.
+
+    Three siblings or three levels take a vocabulary of 3 at most, so that the joint law has few cells.
+    """
+    shapes: dict[int, tuple[tuple[Branching, int], ...]] = {
+        1: (((1,), 3), ((1, 1), 3), ((1, 1, 1), 2), ((1, 3), 3)),
+        2: (((2,), 3), ((2, 2), 3), ((2, 1), 3), ((2, (0, 2)), 3), ((2, (1, 2), 1), 2)),
+        3: (((3,), 4), ((3, 1), 3), ((3, (2, 0, 1)), 3), ((3, 3), 3)),
+    }
     found = []
-    for number, branching in enumerate(((1,), (2,), (1, 1), (2, 2), (2, 1))):
-        rng = np.random.default_rng(2000 + number)
-        for spread in (0.7, 1.3):
-            depth = len(branching) + 1
-            p, q = random_tables(rng, 3, depth, spread), random_tables(rng, 3, depth, spread)
-            found.append(TreeCase(f"branching {branching}, spread {spread}", p, q, branching))
+    for k in siblings:
+        for number, (branching, V) in enumerate(shapes.get(k, (((k,), 4), ((k, 1), 3)))):
+            rng = np.random.default_rng(2000 + 10 * k + number)
+            for spread in (0.7, 1.3):
+                depth = len(branching) + 1
+                p, q = random_tables(rng, V, depth, spread), random_tables(rng, V, depth, spread)
+                found.append(TreeCase(f"branching {branching}, spread {spread}", p, q, branching))
     return found
+
+
+def candidates_of(case: Any) -> int:
+    """Candidates at one position, drafted tokens of a chain, children of a tree's root."""
+    if isinstance(case, ChainCase):
+        return case.drafted
+    return int(case.siblings if isinstance(case, TreeCase) else case.candidates)

@@ -15,7 +15,7 @@ import numpy as np
 from resispec_ref.oracle.cases.positions import PositionCase
 from resispec_ref.oracle.cases.tables import ChainCase, joint_law
 from resispec_ref.oracle.drawing.positions import laws_seen, verify_many
-from resispec_ref.oracle.drawing.sequences import emit_many, seen_tables
+from resispec_ref.oracle.drawing.sequences import emit_many, likeliest, seen_tables
 from resispec_ref.oracle.faults.positions import draws
 from resispec_ref.oracle.report.record import HighResolution
 from resispec_ref.oracle.subjects.subject import Subject
@@ -139,7 +139,10 @@ def _candidates(subject: Subject, case: PositionCase | ChainCase) -> tuple[np.nd
         _, q = laws_seen(subject, case)
         pairs = list(draws(q.tolist(), case.candidates, str(subject.draw)))
         return np.array([x for x, _ in pairs]), np.array([w for _, w in pairs])
-    weights = joint_law(seen_tables(subject, case.draft))
+    tables = seen_tables(subject, case.draft)
+    if subject.draw == "top-k":
+        tables = tuple(likeliest(table) for table in tables)
+    weights = joint_law(tables)
     number = np.flatnonzero(weights > 0)
     powers = case.vocab ** np.arange(case.drafted - 1, -1, -1)
     return number[:, None] // powers % case.vocab, weights[number]

@@ -14,7 +14,7 @@ import numpy as np
 
 from resispec_ref.measurements import parallel
 from resispec_ref.oracle.cases.positions import PositionCase
-from resispec_ref.oracle.cases.tables import ChainCase, TreeCase, joint_law
+from resispec_ref.oracle.cases.tables import ChainCase, TreeCase, candidates_of, joint_law
 from resispec_ref.oracle.drawing.high_resolution import affordable, enumerable
 from resispec_ref.oracle.drawing.positions import Outcome, acceptance_bound, cell_law, draw_positions, laws_seen
 from resispec_ref.oracle.drawing.sequences import draw_sequences, seen_tables, sequence_bounds
@@ -61,6 +61,8 @@ class Running:
     wrong: list[str] = field(default_factory=list)
     rows: int | None = None
     """Of each batch, where it is not to grow."""
+    wrote: Finding | None = None
+    """That the implementation wrote to its arguments."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,7 @@ def in_turn(running: list[Running]) -> list[Running]:
     seen = dict[int, int]()
 
     def turn(state: Running) -> int:
-        K = state.case.candidates if isinstance(state.case, PositionCase) else len(state.case.draft)
+        K = candidates_of(state.case)
         seen[K] = seen.get(K, 0) + 1
         return seen[K]
 
@@ -178,7 +180,9 @@ def draw_round(asked: Round) -> Drawn:
             outcomes.append(draw(asked.subject, asked.case, n, asked.rng, asked.bound))
         except CallError as error:
             level: Any = "note" if asked.case.degenerate and error.problem == "exception" else "problem"
-            failed = Finding(level, error.problem, error.message, {"case": asked.case.name} | error.given)
+            failed = Finding(
+                level, error.problem, error.message, {"case": asked.case.name} | error.given, trace=error.trace
+            )
             break
         left -= n
     return Drawn(outcomes, failed, time.monotonic() - began, asked.subject, asked.rng)
@@ -187,6 +191,10 @@ def draw_round(asked: Round) -> Drawn:
 def _add(state: Running, drawn: Drawn) -> None:
     state.failed = drawn.failed
     state.seconds += drawn.seconds
+    if drawn.subject.pace.wrote:
+        state.wrote = Finding(
+            "fault", "inputs unchanged", "the implementation wrote to its arguments", drawn.subject.pace.wrote
+        )
     if not drawn.outcomes:
         return
     state.rounds += 1

@@ -8,7 +8,7 @@ import numpy as np
 
 from resispec_ref.bounds import optimal_acceptance
 from resispec_ref.oracle.cases.tables import ChainCase, Tables, TreeCase, joint_law, sample_rows
-from resispec_ref.oracle.drawing.positions import Outcome
+from resispec_ref.oracle.drawing.positions import Outcome, draw_candidates
 from resispec_ref.oracle.subjects.calls import CallError, Clock
 from resispec_ref.oracle.subjects.convert import token_array
 from resispec_ref.oracle.subjects.subject import Prepared, Subject
@@ -28,11 +28,17 @@ def sequence_bounds(subject: Subject, case: SequenceCase) -> list[float]:
     """
     p, q = seen_tables(subject, case.target), seen_tables(subject, case.draft)
     if isinstance(case, TreeCase):
-        if callable(subject.draw) or subject.draw == "top-k":
+        if callable(subject.draw):
             return []
+        if subject.draw == "top-k":
+            return [float(np.sort(p[0][0][np.argsort(-q[0][0], kind="stable")[: case.siblings]]).sum()) + 1e-12]
         independent = subject.draw == "independent"
         bound = optimal_acceptance(p[0][0], q[0][0], candidates=case.siblings, replacement=independent)
         return [float(bound) + 1e-12]
+    if callable(subject.draw):
+        return []
+    if subject.draw == "top-k":
+        q = tuple(likeliest(table) for table in q)
     prefixes = range(1, len(q) + 1)
     return [float(np.minimum(joint_law(p[:i]), joint_law(q[:i])).sum()) + 1e-12 for i in prefixes]
 
@@ -57,10 +63,10 @@ def draw_sequences(
 
 
 def draw_chain(subject: Subject, case: ChainCase, rng: np.random.Generator, n: int) -> np.ndarray:
-    """`(n, K)` tokens drafted by the draft model."""
+    """`(n, K)` tokens drafted by the draft model, as the subject's `draw` says: sampled, or each row's likeliest."""
     prefix, tokens = np.zeros(n, dtype=np.int64), []
     for table in seen_tables(subject, case.draft):
-        tokens.append(sample_rows(table[prefix], rng))
+        tokens.append(_children(subject, table, prefix, 1, rng)[:, 0])
         prefix = prefix * case.vocab + tokens[-1]
     return np.stack(tokens, axis=1)
 
@@ -72,21 +78,34 @@ def draw_tree(subject: Subject, case: TreeCase, rng: np.random.Generator, n: int
     depth = {-1: 0}
     tokens = np.empty((n, len(parents)), dtype=np.int64)
     for parent in dict.fromkeys(parents.tolist()):
-        rows = q[depth[parent]][prefix[parent]]
         children = np.flatnonzero(parents == parent)
-        if subject.draw == "independent":
-            drawn = np.stack([sample_rows(rows, rng) for _ in children], axis=1)
-        elif subject.draw == "distinct":
-            with np.errstate(divide="ignore"):
-                drawn = np.argsort(rng.exponential(size=rows.shape) / rows, axis=-1, kind="stable")[:, : len(children)]
-        elif subject.draw == "top-k":
-            drawn = np.argsort(-rows, axis=-1, kind="stable")[:, : len(children)]
-        else:
-            raise ValueError("draw: a function of your own is for verifiers; trees take independent, distinct, top-k")
+        drawn = _children(subject, q[depth[parent]], prefix[parent], len(children), rng)
         for i, child in enumerate(children.tolist()):
             tokens[:, child] = drawn[:, i]
             prefix[child], depth[child] = prefix[parent] * V + drawn[:, i], depth[parent] + 1
     return tokens
+
+
+def _children(subject: Subject, table: np.ndarray, prefix: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
+    """`(n, k)` tokens that follow the prefixes `(n,)`, drawn from their rows of the table."""
+    rows = table[prefix]
+    if callable(subject.draw):
+        drawn = np.empty((len(prefix), k), dtype=np.int64)
+        for number in np.unique(prefix):
+            here = prefix == number
+            drawn[here] = draw_candidates(subject, table[number], k, rng, int(here.sum()))
+        return drawn
+    if subject.draw == "distinct":
+        with np.errstate(divide="ignore"):
+            return np.argsort(rng.exponential(size=rows.shape) / rows, axis=-1, kind="stable")[:, :k]
+    if subject.draw == "top-k":
+        return np.argsort(-rows, axis=-1, kind="stable")[:, :k]
+    return np.stack([sample_rows(rows, rng) for _ in range(k)], axis=1)
+
+
+def likeliest(table: np.ndarray) -> np.ndarray:
+    """The rows of drafts that are taken, not drawn: all mass on each row's likeliest token."""
+    return np.eye(table.shape[-1])[np.argmax(table, axis=-1)]
 
 
 def rows_of(case: SequenceCase, drafted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

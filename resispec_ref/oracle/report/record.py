@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Verdict = Literal["no fault found", "fault found", "could not run"]
@@ -21,6 +21,19 @@ class Finding:
     check: str
     message: str
     given: dict[str, Any] = field(default_factory=dict)
+    trace: str = ""
+    """Of an exception: the traceback within the implementation."""
+    inputs: int = 1
+    """How many inputs show the same."""
+
+
+def gathered(findings: list[Finding]) -> list[Finding]:
+    """Findings of failed calls, those of one kind and cause as one, with the first input."""
+    found = dict[Any, Finding]()
+    for i, f in enumerate(findings):
+        cause = (f.level, f.check, f.trace) if f.trace else i
+        found[cause] = replace(found[cause], inputs=found[cause].inputs + f.inputs) if cause in found else f
+    return list(found.values())
 
 
 @dataclass(frozen=True)
@@ -117,5 +130,13 @@ class Record:
     findings: list[Finding] = field(default_factory=list)
     cases: list[CaseResult] = field(default_factory=list)
     high_resolution: list[HighResolution] = field(default_factory=list)
+    cases_in_all: int = 0
+    cases_cleared: int = 0
+    """Those that were drawn from without a call that failed."""
     draws: int = 0
     seconds: float = 0.0
+
+    @property
+    def raised(self) -> int:
+        """The inputs at which a call failed."""
+        return sum(f.inputs for f in self.findings if f.trace or f.level == "problem")

@@ -15,11 +15,13 @@ from resispec_ref.oracle.report.text import summary_lines
 class Report(Record):
     """The outcome of `resispec_ref.audit`; `print(report)` is the text of the command line.
 
-    `exit_code` is 0 where no fault was found, 1 where one was, 2 where the audit could not run.
+    `exit_code` is 0 where no fault was found, 1 where one was, 2 where the audit could not run, or not for all inputs.
     """
 
     @property
     def exit_code(self) -> int:
+        if self.verdict == "no fault found" and any(f.level == "problem" for f in self.findings):
+            return EXIT_CODES["could not run"]
         return EXIT_CODES[self.verdict]
 
     def to_dict(self) -> dict[str, Any]:

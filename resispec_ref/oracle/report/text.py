@@ -9,12 +9,13 @@ from typing import Any
 from resispec_ref.oracle.report.record import CaseResult, Counterexample, Record
 
 _MOST = 10  # entries of an argument that are printed
+_TRACE = 6  # lines of a traceback, the last ones
 _COLUMNS = 9  # outcomes of a counterexample that are printed
 
 
 def summary_lines(report: Record) -> list[str]:
     """The report in a dozen lines."""
-    lines = [f"{report.subject} ({report.kind}): {report.verdict.upper()}"]
+    lines = [f"{report.subject} ({report.kind}): {report.verdict.upper()}{_partly(report)}"]
     if report.verdict == "fault found" and report.log10_e > 0:
         lines.append(
             f"  evidence: {_power(report.log10_e)} to 1 against an exact implementation "
@@ -48,9 +49,11 @@ def summary_lines(report: Record) -> list[str]:
     for kind in dict.fromkeys(checks):
         first = report.findings[checks.index(kind)]
         more = f" (and {checks.count(kind) - 1} more of the kind)" if checks.count(kind) > 1 else ""
+        more += f" ({first.inputs} inputs)" if first.inputs > 1 else ""
         lines.append(f"  {first.level}: {first.check}: {first.message}{more}")
         if first.given:
             lines.append(f"    input: {given_text(first.given)}")
+        lines += [f"    {line}" for line in first.trace.splitlines()[-_TRACE:]]
     resolved = report.high_resolution
     if resolved:
         worst = max(h.tv_upper for h in resolved)
@@ -60,6 +63,14 @@ def summary_lines(report: Record) -> list[str]:
         )
     lines.append(f"  {report.draws} draws in {report.seconds:.1f} s")
     return lines
+
+
+def _partly(report: Record) -> str:
+    """How much of it was audited, where that is not all."""
+    if not report.raised or report.verdict != "no fault found":
+        return ""
+    inputs = "1 input" if report.raised == 1 else f"{report.raised} inputs"
+    return f" in {report.cases_cleared} of {report.cases_in_all} cases; {inputs} raised"
 
 
 def _groups(cases: list[CaseResult]) -> list[tuple[str, list[CaseResult]]]:

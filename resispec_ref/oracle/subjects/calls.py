@@ -5,19 +5,30 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
+import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Literal, get_args
 
+_ORACLE = Path(__file__).resolve().parents[1]
 Problem = Literal["exception", "shape", "dtype", "token out of range", "time limit", "protocol"]
 
 
 class CallError(Exception):
     """What went wrong in a call of the implementation, and the input that caused it."""
 
-    def __init__(self, problem: Problem, message: str, given: dict[str, Any] | None = None):
+    def __init__(self, problem: Problem, message: str, given: dict[str, Any] | None = None, trace: str = ""):
         assert problem in get_args(Problem)
         super().__init__(message)
-        self.problem, self.message, self.given = problem, message, given or {}
+        self.problem, self.message, self.given, self.trace = problem, message, given or {}, trace
+
+
+def foreign_trace(error: BaseException) -> str:
+    """The traceback of an exception from where foreign code begins."""
+    frames = list(traceback.extract_tb(error.__traceback__))
+    own = [i for i, frame in enumerate(frames) if Path(frame.filename).is_relative_to(_ORACLE)]
+    frames = frames[max(own, default=-1) + 1 :]
+    return "".join(traceback.format_list(frames)).rstrip() or type(error).__name__
 
 
 class _Abandoned(BaseException):

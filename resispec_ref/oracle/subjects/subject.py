@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from resispec_ref.oracle.subjects.calls import CallError, Clock, guarded
+from resispec_ref.oracle.subjects.calls import CallError, Clock, foreign_trace, guarded
 from resispec_ref.oracle.subjects.convert import Format
 from resispec_ref.oracle.subjects.noise import Noise, truncated, uniforms
 from resispec_ref.residual import check_option
@@ -33,14 +33,19 @@ _NAMES = {
     "tree": ("target", "draft", "tokens", "parents"),
 }
 _FIXED = {"sampler": 4, "verifier": 3, "chain": 3, "tree": 4}  # arguments besides the source of randomness
+_SOURCES = ("rng", "generator", "gen", "key", "rng_key", "prng_key", "prng", "random_state", "random", "rand")
 _MOST_ROWS = 65_536  # of a batch
 
 
 class Prepared:
-    """Laws in the format of the implementation, and its generator, for a loop of calls with the same laws."""
+    """Laws in the format of the implementation, and its generator, for a loop of calls with the same laws.
+
+    Laws that the implementation wrote to are made anew, so that it never meets arrays that it spoiled.
+    """
 
     def __init__(self) -> None:
         self._given: list[Any] = []
+        self._before: list[bytes] = []
         self._laws: list[np.ndarray] = []
         self._generator: Any = None
 
@@ -48,7 +53,19 @@ class Prepared:
         same = len(laws) == len(self._laws) and all(a is b for a, b in zip(laws, self._laws, strict=True))
         if not same:
             self._laws, self._given = list(laws), [form.laws(law) for law in laws]
+            self._before = [form.numpy(x).tobytes() for x in self._given]
         return list(self._given)
+
+    def spoiled(self, form: Format) -> dict[str, Any]:
+        """What was written to the laws, if anything was; they are then made anew."""
+        if form.library == "jax":  # whose arrays cannot be written to
+            return {}
+        for law, given, before in zip(self._laws, self._given, self._before, strict=True):
+            after = form.numpy(given)
+            if after.tobytes() != before:
+                self._laws = []
+                return {"before": law.reshape(-1)[:16], "after": np.array(after).reshape(-1)[:16]}
+        return {}
 
     def generator_of(self, form: Format, rng: np.random.Generator) -> Any:
         if self._generator is None or form.library == "jax":  # a JAX key is used once
@@ -67,6 +84,8 @@ class Pace:
     def __init__(self, rows: int = 16, most: int = _MOST_ROWS) -> None:
         self.rows, self.most = rows, most
         self.seconds_a_row: float | None = None
+        self.wrote: dict[str, Any] = {}
+        """Laws before and after the first call that wrote to them."""
 
     def note(self, rows: int, seconds: float, limit: float) -> None:
         self.seconds_a_row = min(self.seconds_a_row or seconds, seconds / rows)  # a busy machine makes some calls slow
@@ -103,18 +122,26 @@ class Subject:
         return getattr(self.function, "__qualname__", None) or type(self.function).__qualname__
 
     @cached_property
-    def takes_rng(self) -> bool:
-        """Whether a source of randomness is passed; a function with one parameter less draws from a global one."""
+    def takes_rng(self) -> bool | str:
+        """Whether a source of randomness is passed, or the name of the parameter that it is passed by.
+
+        A parameter with a default is one only if its name says so; a function without one draws from a global source.
+        """
         if self.noise is not None:
             return False
         try:
-            parameters = inspect.signature(self.function).parameters.values()
+            parameters = list(inspect.signature(self.function).parameters.values())
         except (TypeError, ValueError):
             return True
-        if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-            return True
         places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        return len(places) > _FIXED[self.kind]
+        place = 3 if self.kind == "sampler" else _FIXED[self.kind]
+        here = places[place : place + 1]
+        if any(p.name.lower() in _SOURCES or p.default is p.empty for p in here) and len(places) > _FIXED[self.kind]:
+            return True
+        named = [p.name for p in parameters if p.name.lower() in _SOURCES and p.kind is not p.POSITIONAL_ONLY]
+        if named:
+            return named[0]
+        return not here and any(p.kind is p.VAR_POSITIONAL for p in parameters)
 
     def call(
         self,
@@ -138,10 +165,13 @@ class Subject:
         form = self.format
         prepared = prepared or Prepared()
         given = prepared.laws_of(form, laws)
+        named = dict[str, Any]()
         given += [x if isinstance(x, int) else form.integers(x) for x in integers]
         if self.noise is not None:
             assert u is not None
             given += [form.noise(a) for a in self.noise.split(truncated(u, form.dtype), *shape)]
+        elif isinstance(self.takes_rng, str):
+            named = {self.takes_rng: prepared.generator_of(form, rng)}
         elif self.takes_rng:
             given.append(prepared.generator_of(form, rng))
         else:
@@ -152,9 +182,10 @@ class Subject:
         clock.start(record)
         began = time.perf_counter()
         try:
-            answer = self.function(*given, *last)
+            answer = self.function(*given, *last, **named)
         except (Exception, SystemExit) as error:  # a call of sys.exit would end the audit as if all were well
-            raise CallError("exception", f"{type(error).__name__}: {error}", record) from error
+            raise CallError("exception", f"{type(error).__name__}: {error}", record, foreign_trace(error)) from error
+        self.pace.wrote = prepared.spoiled(form) or self.pace.wrote
         self.pace.note(len(laws[0]) if self.batched else 1, time.perf_counter() - began, self.call_limit)
         return answer
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .tools import accepts, pick, residual
+from .tools import accepts, pick, residual, without
 
 
 def accepted_length(p, q, drafted, rng):
@@ -81,3 +81,11 @@ def block_of_wrong_order(p, q, drafted, rng):
             n = i + 1
     row = p[n] if n == len(drafted) else residual(p[n], q[n])
     return [*drafted[:n], pick(row, rng.random())]
+
+
+def one_hot_rule(p, q, drafted, rng):
+    """Sound for drafts that are taken and not drawn: accept with the target's probability, else zero it."""
+    for i, x in enumerate(drafted):
+        if rng.random() >= p[i][x]:
+            return [*drafted[:i], pick(without(p[i], x), rng.random())]
+    return [*drafted, pick(p[-1], rng.random())]

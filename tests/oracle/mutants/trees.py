@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .tools import accepts, pick, residual
+from .tools import accepts, pick, residual, without
 
 
 def walk(p, q, tokens, parents, rng, *, update=True, bonus_row=None, residual_of_root=False):
@@ -43,3 +43,17 @@ def stops_at_the_first_level(p, q, tokens, parents, rng):
             return [tokens[child], pick(p[1], rng.random())]
         target = residual(target, q[0])
     return [pick(target, rng.random())]
+
+
+def one_hot_rule(p, q, tokens, parents, rng):
+    """Sound for candidates that are taken and not drawn: accept with the target's probability, else zero it."""
+    node, emitted = -1, []
+    while True:
+        target = p[node + 1]
+        for child in np.flatnonzero(parents == node):
+            if rng.random() < target[tokens[child]]:
+                break
+            target = without(target, tokens[child])
+        else:
+            return [*emitted, pick(target, rng.random())]
+        emitted, node = [*emitted, tokens[child]], child
