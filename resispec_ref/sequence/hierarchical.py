@@ -34,6 +34,7 @@ def hierarchical_law(
         ValueError: laws that are no laws, or not of one vocabulary.
 
     Source: Zhou et al. 2026 (arXiv 2601.05724), its definitions of capped ratios, and the listing of its code.
+    Theorem: `hierarchical_is_block`, `listing_law` (proofs/hierarchical.v).
 
     >>> from fractions import Fraction as F
     >>> from resispec_ref.sequence.law import completed
