@@ -21,6 +21,7 @@ COMMANDS = {
     "decode": "decode with two language models and a candidate tree; compare the rules",
     "vectors": "conformance vectors, for engines in any language",
     "lossless": "do an engine's settings keep the target's law?",
+    "badge": "what an audit found, as a badge or as a summary for the page of a CI job",
     "bench": "speed on this machine, as ratios",
 }
 """Name -> help line; the module of that name here is imported when it is the one called."""
