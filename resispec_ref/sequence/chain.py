@@ -76,7 +76,8 @@ def verify_block(target_rows: Any, draft_rows: Any, tokens: Any, uniforms: Any, 
     Raises:
         ValueError: rows that are not laws, tokens outside the vocabulary or of draft probability 0, other shapes.
 
-    Source: Sun et al. 2024 (arXiv 2403.10444), Algorithm 2. Theorem: `block_verification_exact` (proofs/hierarchical.v).
+    Source: Sun et al. 2024 (arXiv 2403.10444), Algorithm 2.
+    Theorem: `block_verification_exact` (proofs/hierarchical.v).
 
     >>> p, q = [[0.2, 0.8]] * 3, [[0.6, 0.4]] * 2
     >>> verify_block(p, q, [0, 1], [0.9, 0.5, 0.0])
