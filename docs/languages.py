@@ -28,11 +28,11 @@ def folder() -> Path:
 
 
 def listing(language: str, first: str, last: str) -> None:
-    """Lines of an example verifier, from the one that begins with `first` up to the one that begins with `last`."""
+    """Lines of an example verifier, from the one that begins with `first` before the one that begins with `last`."""
     lines = (folder() / "conformance" / SOURCES[language]).read_text().splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith(first))
     end = next(i for i, line in enumerate(lines) if i > start and line.startswith(last))
-    print("\n".join(lines[start:end]).rstrip())
+    print("\n".join(lines[start : end + (last == "}")]).rstrip())
 
 
 def verdict(language: str, change: tuple[str, str] | None = None, lines: int = 6) -> None:

@@ -93,7 +93,7 @@ def sglang(s: Settings) -> list[Finding]:
             continue
         t = max(value, Fraction(1, 100))
         rule = TargetMatchThresholds(*((value, 1) if name == "single" else (1, value)))
-        emitted = "1 at the candidate x where p(x) >= t" if name == "single" else "min(1, p(x) / t) at the candidate x"
+        emitted = f"1 where p(x) >= {value}, else p(x)" if name == "single" else f"min(1, p(x) / ({value}))"
         found.append(
             Finding(
                 "lossy",
@@ -103,7 +103,7 @@ def sglang(s: Settings) -> list[Finding]:
                 1 - value,
                 value > 0,
                 ([t, 1 - t], [Fraction(1), Fraction(0)]),
-                f"{emitted}, the target off x, renormalised, for the rest",
+                f"the candidate x with the probability {emitted}; else the target off x, renormalised",
             )
         )
     return found

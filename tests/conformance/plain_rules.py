@@ -7,6 +7,7 @@ import math
 from fractions import Fraction as F
 
 import optimal_routes
+import plain_whole_tree
 import routes
 
 
@@ -154,3 +155,23 @@ def traversed(rule, p, q, parents, x, u, siblings, end):
         return None if extra == len(P) - 1 else ((extra,), ())
 
     return attempt(-1, F(1), None)
+
+
+def whole_tree(target, draft, parents, x, u, siblings, end, lookup):
+    """A whole tree with the weights `v = t`: one uniform chooses where the path ends, the other the extra token.
+
+    Returns the tokens, and how many of them were accepted.
+    """
+    tree = {node: token for node, token in enumerate(x) if token >= 0}
+    trees = plain_whole_tree.all_trees(lambda path: lookup(draft, path), parents, siblings, end)
+    depth = [0] * len(parents)
+    for node, parent in enumerate(parents):
+        depth[node] = 1 + (depth[parent] if parent >= 0 else 0)
+    for node, parent in enumerate(parents):  # what was drafted below an end token is not looked at
+        if parent >= 0 and (parent not in tree or tree[parent] == end):
+            tree.pop(node, None)
+    stops = plain_whole_tree.stops_of(
+        lambda path: lookup(target, path), tree, trees, parents, depth, lambda t, y: t[y], end
+    )
+    tokens, extra, _ = stops[drawn([mass for *_, mass in stops], u[0])]
+    return (*tokens, drawn(extra, u[1])) if extra else tokens, len(tokens)

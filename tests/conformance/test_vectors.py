@@ -189,7 +189,9 @@ def test_floats_give_the_same_answers(record, number):
 
 @each(SEQUENCES)
 def test_what_a_sequence_emits_by_the_second_route(record):
-    """Of whole trees the stops are listed in an order of the rule's own, so that the laws are compared."""
+    """Of whole trees with the stops in the order in which the rule meets them, level by level; siblings of one token
+    are told apart by the rule only.
+    """
     p, q = (tables(record, k) for k in ("target", "draft"))
     parents, end = record["parents"], record["end"]
     for x, u, emitted, path in zip(*(record[k] for k in ("tokens", "uniforms", "emitted", "path")), strict=True):
@@ -204,7 +206,10 @@ def test_what_a_sequence_emits_by_the_second_route(record):
         elif record["kind"] == "traversal":
             found = plain_rules.traversed(record["rule"], *rows, parents, x, u, record["siblings"], end)
         else:
-            continue
+            tokens, length = plain_rules.whole_tree(p, q, parents, x, u, record["siblings"], end, lookup)
+            assert [parents[node] for node in path] == [-1, *path][: len(path)]
+            assert ([x[node] for node in path], len(path)) == (emitted[: len(path)], length)
+            found = tokens, tuple(path)
         assert found == (tuple(emitted), tuple(path))
 
 
