@@ -50,7 +50,7 @@ def optimal_acceptance(target: Any, draft: Any, *, candidates: int, replacement:
         enumerate, or float laws with more than 19 candidates.
 
     Source: Sun et al. 2023 (arXiv 2310.15141), Hu et al. 2025 (arXiv 2502.18779), section 6 of the mathematics (T10).
-    Theorem: `acceptance_upper_bound` (proofs/optimal.v).
+    Theorem: `acceptance_upper_bound` (proofs/optimal.v), `bound_attained` (proofs/attained.v).
 
     >>> from fractions import Fraction as F
     >>> str(optimal_acceptance([F(1, 3)] * 3, [F(1, 2), F(1, 2), F(0)], candidates=2))
