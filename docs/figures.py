@@ -8,6 +8,7 @@ from page import DARK, LIGHT, measured, picture
 from tree_tables import recorded_rows
 
 import resispec_ref as rs
+from resispec_ref.commands.display.rule_map import draw_map
 from resispec_ref.measurements.measure import Measurement
 from resispec_ref.measurements.tree_tables import TREES
 from resispec_ref.sequence import complete_tree, expected_accepted_length
@@ -78,99 +79,7 @@ MAP_SIZE = (7.6, 6)
 
 
 def bias_map(figure, colours, *, found: Measurement):
-    """Total variation from the target against acceptance, with the frontier that no rule passes; exact rules below."""
-    lossy = [r for r in found.rules if not r.exact]
-    exact = sorted((r for r in found.rules if r.exact), key=lambda r: r.acceptance_rate)
-    left = exact[1].acceptance_rate - 0.04  # target matching accepts far less than all others
-    left = min(left, *(r.acceptance_rate - 0.02 for r in lossy))
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=[6, 5])
-    bounds = {r.drafting: r.optimal_acceptance for r in exact if r.drafting in ("independent", "distinct")}
-    for kind, bound in bounds.items():
-        style = {"independent": "-", "distinct": "--"}[kind]
-        for axes in (above, below):
-            axes.axvline(bound, color=colours["ink"], linestyle=style, linewidth=1.2, zorder=1)
-        # the two bounds are near each other: their names stand to either side
-        side = "right" if bound == min(bounds.values()) else "left"
-        gap = {"right": -4, "left": 4}[side]
-        above.annotate(
-            f"bound, {kind} candidates", (bound, 1), (gap, -2), xycoords=("data", "axes fraction"),
-            textcoords="offset points", ha=side, va="top", fontsize=8, color=colours["quiet"],
-        )  # fmt: skip
-    bound = bounds["independent"]
-    top = 1.2 * max([0.1, *(r.total_variation_mean for r in lossy)])
-    above.plot([bound, 1], [0, 1 - bound], color=colours["target"], linewidth=1.8, zorder=2)
-    above.fill_between([bound, 1], [0, 1 - bound], color=colours["target"], alpha=0.12, linewidth=0, zorder=0)
-    above.text(
-        0.996, 0.03 * top, "no rule for independent\ncandidates can be here", ha="right", va="bottom", fontsize=8,
-        color=colours["target"],
-    )  # fmt: skip
-    at = [(r.acceptance_rate, r.total_variation_mean) for r in lossy]
-    above.scatter(*zip(*at, strict=True), marker="o", s=46, color=colours["missing"], zorder=3, clip_on=False)
-    above.set_xlim(left, 1)
-    above.set_ylim(0, top)
-    line = [(bound + i * (1 - bound) / 40, i * (1 - bound) / 40) for i in range(41)]
-    walls = [(x, i * top / 40) for x in bounds.values() for i in range(41)]
-    _names(figure, above, at, [r.rule for r in lossy], colours, line + walls)
-    above.set_ylabel("total variation from the target")
-    for row, r in enumerate(exact):
-        note = {"independent": "", "distinct": ", distinct"}.get(r.drafting, f", {r.drafting}")
-        if r.acceptance_rate < left:
-            text, side, x = f"← {r.rule}, at {r.acceptance_rate:.2f}", "left", left
-        else:
-            below.scatter(r.acceptance_rate, row, marker="o", s=46, color=colours["accepted"], zorder=3)
-            text, x = f"{r.rule}{note}", r.acceptance_rate
-            side = "left" if x < (left + 1) / 2 else "right"
-        gap = {"left": 8, "right": -8}[side]
-        below.annotate(
-            text, (x, row), (gap, 0), textcoords="offset points", ha=side, va="center", fontsize=8.5,
-            color=colours["accepted"], bbox={"facecolor": colours["page"], "edgecolor": "none", "pad": 0.8}, zorder=2,
-        )  # fmt: skip
-    below.set_ylim(-0.7, len(exact) - 0.3)
-    below.set_yticks([])
-    below.grid(axis="y", visible=False)
-    below.set_ylabel("exact: total variation 0")
-    below.set_xlabel(f"acceptance rate, {found.candidates} candidates")
-
-
-def _names(figure, axes, points, names, colours, lines):
-    """A name beside each point, on the side where it covers no other point and no other name, and no line if it can."""
-    figure.draw_without_rendering()  # settles the layout
-    box = axes.get_position()
-    wide, high = (72 * side for side in figure.get_size_inches())
-    (x0, x1), (y0, y1) = axes.get_xlim(), axes.get_ylim()
-
-    def inches(x, y):
-        return (x - x0) / (x1 - x0) * box.width * wide, (y - y0) / (y1 - y0) * box.height * high
-
-    def around(at, half):
-        return at[0] - half, at[1] - half, 2 * half, 2 * half
-
-    placed, walls = [around(inches(*p), 5) for p in points], [around(inches(*p), 2) for p in lines]
-    for point, name in zip(points, names, strict=True):
-        x, y = inches(*point)
-        width = 5 * len(name)
-
-        def cost(place, at=(x, y), width=width):
-            dx, dy, _ = place
-            mine = at[0] + dx, at[1] + dy, width, 10
-            outside = mine[0] < 0 or mine[0] + width > box.width * wide or mine[1] < 0
-            covered = sum(_overlap(mine, other) for other in placed)
-            return outside, covered, any(_overlap(mine, other) for other in walls)
-
-        right, left, middle = 8, -8 - width, -width / 2
-        places = [(right, -5, "left"), (left, -5, "right"), (middle, 7, "center"), (middle, -17, "center")]
-        dx, dy, side = min([*places, (2 - width, 7, "right"), (-2, 7, "left")], key=cost)
-        placed.append((x + dx, y + dy, width, 10))
-        offset = {"left": dx, "right": dx + width, "center": 0}[side], dy + 5
-        axes.annotate(
-            name, point, offset, textcoords="offset points", ha=side, va="center", fontsize=8.5,
-            color=colours["missing"], zorder=2,
-            bbox={"facecolor": colours["page"], "edgecolor": "none", "pad": 0.5, "alpha": 0.8},
-        )  # fmt: skip
-
-
-def _overlap(one, other) -> bool:
-    return all(one[i] < other[i] + other[i + 2] and other[i] < one[i] + one[i + 2] for i in (0, 1))
+    draw_map(figure, figure, colours, found)
 
 
 # ---- between floor and ceiling ----

@@ -7,7 +7,9 @@ import pytest
 
 import resispec_ref as rs
 from resispec_ref.commands.cli import main
+from resispec_ref.commands.display.rule_map import draw_map
 from resispec_ref.measurements.depth import depth_curves
+from resispec_ref.measurements.measure import Measurement, RuleMeasurement
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +75,60 @@ def test_depth_prints_tables(small, capsys):
     assert "one temperature at a time" in capsys.readouterr().err
     assert main(["map", small, "--depth", "0"]) == 2
     assert "depth: 0" in capsys.readouterr().err
+
+
+PLACES = [
+    ("naive", "independent", True, 0.4587, 0), ("gumbel-list-coupling", "independent", True, 0.7905, 0),
+    ("recursive-rejection", "independent", True, 0.798, 0), ("importance-weighted", "independent", True, 0.8179, 0),
+    ("k-seq", "independent", True, 0.8216, 0), ("spechub", "hubs", True, 0.856, 0),
+    ("resispec", "independent", True, 0.8583, 0), ("optimal", "independent", True, 0.8699, 0),
+    ("recursive-rejection-without-replacement", "distinct", True, 0.8348, 0),
+    ("resispec-without-replacement", "distinct", True, 0.8761, 0),
+    ("optimal-without-replacement", "distinct", True, 0.9097, 0),
+    ("target-match-top-k", "independent", False, 0.7593, 0.2662),
+    ("constant-threshold", "independent", False, 0.8189, 0.024), ("ears", "independent", False, 0.8355, 0.0495),
+    ("mixture", "independent", False, 0.8839, 0.0343), ("lenience", "independent", False, 0.9047, 0.1571),
+    ("frontier", "independent", False, 0.9049, 0.035), ("cactus", "independent", False, 0.9403, 0.2424),
+    ("typical-acceptance", "independent", False, 0.9095, 0.2636),
+    ("resispec-published", "independent", False, 0.9502, 0.1952), ("reflective", "independent", False, 0.9802, 0.3009),
+]  # fmt: skip
+"""Where the rules lie on the embedded recording, three candidates."""
+
+
+def measured_at(places):
+    bounds = {"independent": 0.8699, "distinct": 0.912, "hubs": 0.856}
+    rules = [
+        RuleMeasurement(name, exact, kind, False, rate, 0, [], [], bounds[kind], None, 0, tv, tv, 0)
+        for name, kind, exact, rate, tv in places
+    ]
+    return Measurement("by hand", 1, 1, 3, 1.0, 16, 0, rules, {})
+
+
+@pytest.mark.parametrize("size", [(7.6, 6), (7.6, 6.2)], ids=str)
+def test_no_name_lies_on_another_or_on_a_point(size):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    FigureCanvasAgg(figure)
+    colours = dict.fromkeys(("ink", "quiet", "page", "accepted", "missing", "target"), "#000000")
+    draw_map(figure, figure, colours, measured_at(PLACES))
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        boxes = [text.get_window_extent() for text in axes.texts]
+        assert not [(a, b) for i, a in enumerate(boxes) for b in boxes[:i] if a.overlaps(b)]
+        points = [axes.transData.transform(p) for c in axes.collections for p in c.get_offsets()]
+        assert not [(box, p) for box in boxes for p in points if box.contains(*p)]
+        frame = axes.get_window_extent()
+        assert all(frame.x0 <= box.x0 and box.x1 <= frame.x1 + 1 for box in boxes)
+
+
+@pytest.mark.parametrize("kept", [["optimal"], ["ears", "naive"], ["optimal-without-replacement"], ["spechub"]])
+def test_a_map_of_few_rules(kept):
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    colours = dict.fromkeys(("ink", "quiet", "page", "accepted", "missing", "target"), "#000000")
+    draw_map(figure, figure, colours, measured_at([place for place in PLACES if place[0] in kept]))
+    texts = {text.get_text() for axes in figure.axes for text in axes.texts}
+    assert all(any(name in text for text in texts) for name in kept)

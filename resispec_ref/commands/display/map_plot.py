@@ -6,41 +6,30 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from resispec_ref.commands.display.rule_map import draw_map
+
 if TYPE_CHECKING:
     from resispec_ref.measurements.depth import Depth
     from resispec_ref.measurements.measure import Measurement
 
-_EXACT, _BIASED, _INK, _GRID = "#2f76b5", "#d55e00", "#222222", "#e4e4e4"
+_INK, _GRID = "#222222", "#e4e4e4"
+_COLOURS = {"ink": _INK, "quiet": "#5a6472", "page": "#ffffff"} | {
+    "target": "#2f76b5", "accepted": "#16826a", "missing": "#d55e00"
+}  # fmt: skip
 _COLUMNS = 2
 
 
 def plot_map(found: Sequence[Measurement], path: str | Path) -> None:
-    """Total variation against acceptance rate, a panel for each measurement.
-
-    Lines are the bounds for independent and for distinct candidates: to the right of its own, at TV 0, nothing can be.
-    From each rises its frontier, the acceptance that a bias can buy: below and to the right of it nothing can be.
-    """
+    """Total variation against acceptance rate, a map for each measurement (`draw_map`)."""
     columns = min(_COLUMNS, len(found))
     rows = -(-len(found) // columns)
-    figure = _figure(5.6 * columns + 2.6, 3.9 * rows)
-    for axes, m in zip(figure.subplots(rows, columns, squeeze=False).flat, found, strict=False):
-        for kind, style in (("independent", "-"), ("distinct", "--")):
-            for bound in {r.optimal_acceptance for r in m.rules if r.drafting == kind}:
-                axes.axvline(bound, color=_INK, linewidth=1, linestyle=style, label=f"bound, {kind} candidates")
-                axes.plot([bound, 1], [0, 1 - bound], color=_EXACT, linewidth=1, linestyle=style, label="its frontier")
-        for number, r in enumerate(m.rules, start=1):
-            at = r.acceptance_rate, 0.0 if r.exact else r.total_variation_mean
-            colour, label = _EXACT if r.exact else _BIASED, f"{number}  {r.rule}" + ("" if r.exact else " (biased)")
-            axes.scatter(*at, s=26, color=colour, marker="o" if r.exact else "D", zorder=3, label=label)
-            side = (0, -11 if number % 2 else 6) if r.exact else (10, -3)
-            axes.annotate(number, at, side, textcoords="offset points", fontsize=8, color=colour, ha="center")
-        axes.set_title(f"{m.candidates} candidates, temperature {m.temperature:g}", fontsize=10)
-        axes.set_xlabel("acceptance rate")
-        axes.set_ylabel("total variation from the target")
-        top = max([0.1, *(r.total_variation_mean for r in m.rules)])
-        axes.set_ylim(-0.07 * top, 1.1 * top)
-        _plain(axes)
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper", frameon=False, fontsize=8)
+    figure = _figure(7.6 * columns, 6.2 * rows)
+    for part, m in zip(figure.subfigures(rows, columns, squeeze=False).flat, found, strict=False):
+        draw_map(figure, part, _COLOURS, m)
+        part.suptitle(f"{m.candidates} candidates, temperature {m.temperature:g}", fontsize=10)
+        for axes in part.axes:
+            _plain(axes)
+        part.axes[1].grid(axis="y", visible=False)
     figure.savefig(path, dpi=150)
 
 
