@@ -19,15 +19,15 @@ import resispec_ref as rs
 from resispec_ref import acceptance
 from resispec_ref.bounds import optimal_acceptance_for
 from resispec_ref.commands.cli import main
-from resispec_ref.conformance.positions import candidate_lists
-from resispec_ref.conformance.sequences import CASES
-from resispec_ref.conformance.vectors import RELEASED, as_lines, compute_vectors, released_vectors
+from resispec_ref.conformance.edges import edge_records
+from resispec_ref.conformance.positions import candidate_lists, position_records
+from resispec_ref.conformance.sequences import CASES, sequence_record
+from resispec_ref.conformance.vectors import RELEASED, as_lines, header, released_vectors
 from resispec_ref.oracle.faults.positions import FAULTS
 
 HEADER, *RECORDS = released_vectors()
 POSITIONS = [r for r in RECORDS if r["kind"] == "position"]
 SEQUENCES = [r for r in RECORDS if r["kind"] != "position"]
-CASE = {case.name: case for case in CASES}
 PICKING = ("optimal", "frontier", "importance-weighted", "optimal-without-replacement", "gumbel-list-coupling")
 VIRTUAL = "resispec-without-replacement"
 
@@ -45,7 +45,17 @@ def each(records):
 
 
 def test_the_released_copy_is_what_is_computed():
-    assert as_lines(compute_vectors()) == (RELEASED / "vectors.jsonl").read_text(encoding="utf-8")
+    """Header, positions and edges, to the byte; sequences one by one, below."""
+    computed = [*position_records(), *edge_records()]
+    assert as_lines([header(RECORDS), *computed, *SEQUENCES]) == (RELEASED / "vectors.jsonl").read_text(
+        encoding="utf-8"
+    )
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_released_sequences_are_what_is_computed(case):
+    (released,) = (record for record in SEQUENCES if record["id"] == case.name)
+    assert as_lines([sequence_record(case)]) == as_lines([released])
 
 
 def test_every_line_is_valid_and_counted():
@@ -55,6 +65,7 @@ def test_every_line_is_valid_and_counted():
     for record in [HEADER, *RECORDS]:
         validator.validate(record)
     assert HEADER["checks"] == sum(len(r["tokens"]) for r in RECORDS)
+    assert [r["id"] for r in SEQUENCES] == [case.name for case in CASES]
     assert len({r["id"] for r in RECORDS}) == len(RECORDS) == sum(HEADER["records"].values())
     for spoiled in ({"kind": "position"}, POSITIONS[0] | {"token": [-1]}, SEQUENCES[0] | {"more": 1}):
         with pytest.raises(jsonschema.ValidationError):
