@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 
-import mutants
+import planted_faults
 import pytest
 
 from resispec_ref.conformance import write_vectors
@@ -16,7 +16,7 @@ from resispec_ref.conformance.write import WRITTEN, YOURS
 
 COMPILERS = {"verifier.cpp": ["g++", "-std=c++17", "-o"], "verifier.rs": ["rustc", "-o"]}
 WARNINGS = {"verifier.cpp": ["-Wall", "-Wextra", "-Werror", "-pedantic"], "verifier.rs": ["-D", "warnings"]}
-FAULTS = {"verifier.cpp": mutants.CPP, "verifier.rs": mutants.RUST}
+FAULTS = {"verifier.cpp": planted_faults.CPP, "verifier.rs": planted_faults.RUST}
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def python_runner(folder, tmp_path, name, change=None):
     """The module that is written for pytest, with or without a fault, beside the vectors."""
     source = (folder / "test_vectors.py").read_text()
     file = tmp_path / f"{name.replace('-', '_').replace('.', '_')}.py"
-    file.write_text(mutants.planted(source, change) if change else source)
+    file.write_text(planted_faults.planted(source, change) if change else source)
     shutil.copy(folder / "vectors.jsonl", tmp_path)
     spec = importlib.util.spec_from_file_location(file.stem, file)
     module = importlib.util.module_from_spec(spec)
@@ -57,9 +57,9 @@ def test_python_is_silent_on_the_right_verifier(folder, tmp_path, dtype):
 
 
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning", "ignore:divide by zero:RuntimeWarning")
-@pytest.mark.parametrize("fault", mutants.PYTHON)
+@pytest.mark.parametrize("fault", planted_faults.PYTHON)
 def test_python_finds(fault, folder, tmp_path):
-    assert wrong(python_runner(folder, tmp_path, fault, mutants.PYTHON[fault]))
+    assert wrong(python_runner(folder, tmp_path, fault, planted_faults.PYTHON[fault]))
 
 
 def test_python_as_it_is_run(folder, tmp_path):
@@ -69,7 +69,7 @@ def test_python_as_it_is_run(folder, tmp_path):
     assert right.returncode == 0, right.stdout
     shutil.copy(folder / "vectors.jsonl", tmp_path)
     source = (folder / "test_vectors.py").read_text()
-    (tmp_path / "test_vectors.py").write_text(mutants.planted(source, mutants.PYTHON["always-accept"]))
+    (tmp_path / "test_vectors.py").write_text(planted_faults.planted(source, planted_faults.PYTHON["always-accept"]))
     faulty = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert faulty.returncode == 1
     assert "answers differ" in faulty.stdout
@@ -85,8 +85,8 @@ def test_a_verifier_that_is_yours_is_not_replaced(tmp_path):
 
 
 def test_all_languages_have_the_same_faults():
-    assert list(mutants.PYTHON) == list(mutants.CPP) == list(mutants.RUST)
-    assert len(mutants.PYTHON) == 10
+    assert list(planted_faults.PYTHON) == list(planted_faults.CPP) == list(planted_faults.RUST)
+    assert len(planted_faults.PYTHON) == 10
 
 
 def compiled(folder, tmp_path, name, change=None):
@@ -94,7 +94,7 @@ def compiled(folder, tmp_path, name, change=None):
     for file in folder.glob("resispec_vectors.*"):
         shutil.copy(file, tmp_path)
     source = (folder / name).read_text()
-    (tmp_path / name).write_text(mutants.planted(source, change) if change else source)
+    (tmp_path / name).write_text(planted_faults.planted(source, change) if change else source)
     program = tmp_path / "verifier"
     options = (
         COMPILERS[name] if change is None else [o for o in COMPILERS[name] if o not in ("-Werror", "-D", "warnings")]
