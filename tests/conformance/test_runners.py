@@ -4,6 +4,7 @@ The example verifiers are compiled and run as the documentation says, and once m
 """
 
 import importlib.util
+import json
 import shutil
 import subprocess
 import sys
@@ -11,8 +12,11 @@ import sys
 import planted_faults
 import pytest
 
+import resispec_ref as rs
 from resispec_ref.conformance import write_vectors
 from resispec_ref.conformance.write import WRITTEN, YOURS
+from resispec_ref.sequence import Tree, verify_block, verify_chain, verify_traversal, verify_tree, verify_whole_tree
+from resispec_ref.sequence.whole_tree import target_weights
 
 COMPILERS = {"verifier.cpp": ["g++", "-std=c++17", "-o"], "verifier.rs": ["rustc", "-o"]}
 WARNINGS = {"verifier.cpp": ["-Wall", "-Wextra", "-Werror", "-pedantic"], "verifier.rs": ["-D", "warnings"]}
@@ -74,6 +78,42 @@ def test_python_as_it_is_run(folder, tmp_path):
     assert faulty.returncode == 1
     assert "answers differ" in faulty.stdout
     assert "'token': 1" in faulty.stdout
+
+
+def of_the_library(kind, rule, record):
+    """The library's verifier for a record, called as the runner calls one."""
+    if kind == "position":
+        return lambda p, q, x, u: rs.verify(rule, p, q, x, u)
+    tree = Tree(record["parents"])
+
+    def sequence(p, q, parents, x, u, end):
+        if kind == "chain":
+            return verify_chain(rule, p, q[:-1], x, u, end=end).tokens
+        if kind == "block":
+            return verify_block(p, q[:-1], x, u[:, 0], end=end).tokens
+        options = {"siblings": record["siblings"], "end": end}
+        if kind == "whole-tree":
+            return verify_whole_tree(p, q, tree, x, u[:, 0], weights=target_weights, **options).tokens
+        if kind == "traversal":
+            return verify_traversal(rule, p, q, tree, x, u[:, 0], **options).tokens
+        return verify_tree(rule, p, q, tree, x, u, **options).tokens
+
+    return sequence
+
+
+@pytest.mark.parametrize("kind", ["position", "chain", "block", "tree", "traversal", "whole-tree"])
+def test_every_sound_verifier_passes_and_every_control_fails(kind, folder, tmp_path):
+    """All records through the Python runner: the library's verifiers, and what each known fault answers."""
+    module = python_runner(folder, tmp_path, "all")
+    header, *records = map(json.loads, (folder / "vectors.jsonl").read_text().splitlines())
+    records = [record for record in records if record["kind"] == kind]
+    assert len(records) == header["records"][kind]
+    for record in records:
+        verifier = of_the_library(kind, record["rule"], record)
+        assert module.differences(record, lambda i, r=record, v=verifier: module.answer(r, i, v)) == []
+        for name, control in record["controls"].items():
+            answers = {k: v for k, v in control.items() if k != "law"}
+            assert module.differences(record, lambda i, a=answers: {k: v[i] for k, v in a.items()}), name
 
 
 def test_a_verifier_that_is_yours_is_not_replaced(tmp_path):
