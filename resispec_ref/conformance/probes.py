@@ -1,7 +1,7 @@
 """Uniforms on both sides of the places where an answer changes, found by halving; the rule is run and not looked into.
 
 Uniforms are odd multiples of 1/20000: short decimals that lie in the middle between multiples of 1/10000. Where an
-answer changes between two of them both are kept, if no uniform can be moved by `MARGIN` without keeping the answer:
+answer changes between two of them both are kept, if the answer stays the same when a uniform is moved by `MARGIN`:
 whoever computes in float32 gets the same one, and a threshold that is off by more than about 1e-4 shows.
 """
 
