@@ -66,6 +66,7 @@ from fractions import Fraction
 from fractions import Fraction as F
 from resispec_ref import *
 from resispec_ref.conformance import *
+from resispec_ref.guard import *
 from resispec_ref.oracle import *
 from resispec_ref.sequence import *
 from resispec_ref.sequence.whole_tree import *

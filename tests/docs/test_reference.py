@@ -41,3 +41,8 @@ def test_every_public_function_has_an_example(module, name):
     assert inspect.getdoc(thing), f"{module}.{name} has no docstring"
     if inspect.isfunction(thing) and "The full documentation is that of" not in inspect.getdoc(thing):
         assert ">>>" in inspect.getdoc(thing), f"{module}.{name} has no example"
+
+
+@pytest.mark.parametrize("module", [m.__name__ for m in MODULES if m is not resispec_gpu])
+def test_examples_see_every_public_module(module):
+    assert f"\nfrom {module} import *\n" in (DOCS / "conf.py").read_text(), "doctest_global_setup"
