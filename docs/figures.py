@@ -11,7 +11,13 @@ import resispec_ref as rs
 from resispec_ref.commands.display.rule_map import draw_map
 from resispec_ref.measurements.measure import Measurement
 from resispec_ref.measurements.tree_tables import TREES
-from resispec_ref.sequence import complete_tree, expected_accepted_length
+from resispec_ref.sequence import (
+    complete_tree,
+    expected_accepted_length,
+    verify_tree,
+    verify_whole_tree,
+)
+from resispec_ref.sequence.whole_tree import target_weights
 
 EVERY = 4  # of the recorded positions, where many numbers of candidates are computed
 
@@ -132,6 +138,50 @@ def length_by_tree(figure, colours, *, target, draft):
     axes.set_ylim(0, None)
     axes.legend(loc="lower left")
     axes.grid(axis="x", visible=False)
+
+
+# ---- whole trees ----
+
+BELOW = {"both": (0, 0, 1, 1), "the first": (0, 1, 0, 0), "the second": (1, 1, 1, 0), "neither": (1, 1, 0, 0)}
+"""Which of the nodes 0 and 1 finds the token that must follow it among its two candidates: those of 0, then of 1."""
+
+
+def masses_of_siblings(figure, colours, *, target, draft, steps: int = 16):
+    """Where the accepted path ends, node by node and as a whole tree, for four trees that begin with the same nodes."""
+    tree, axes = complete_tree((2, 2)), figure.subplots(1, len(BELOW), sharey=True)
+    names = ["ends at 0, 0", "ends at 1, 1", "ends after one token"]
+    shades = [colours[name] for name in ("accepted", "target", "missing")]
+    for panel, (which, below) in zip(axes, BELOW.items(), strict=True):
+        tokens = (0, 1, *below)
+        rows = [[model.law(path) for path in ((), *_paths(tree, tokens))] for model in (target, draft)]
+        noise = [[0.5] * rs.uniforms_needed("recursive-rejection", 2)] * 3
+        one_by_one = [verify_tree("recursive-rejection", *rows, tree, tokens, noise)]
+        whole = [
+            verify_whole_tree(*rows, tree, tokens, [(i + 0.5) / steps, 0.5], weights=target_weights)
+            for i in range(steps)
+        ]
+        for y, found in enumerate((whole, one_by_one)):
+            ends = [step.tokens[:2] if step.accepted == 2 else None for step in found]
+            left = 0.0
+            for name, end, shade in zip(names, ((0, 0), (1, 1), None), shades, strict=True):
+                share = ends.count(end) / len(ends)
+                panel.barh(y, share, left=left, height=0.6, color=shade, label=name)
+                left += share
+        panel.set_title(f"found below: {which}", fontsize=10)
+        panel.set_xlim(0, 1)
+        panel.set_xticks([0, 0.5, 1], ["0", "½", "1"])
+        panel.grid(axis="y", visible=False)
+    axes[0].set_yticks([0, 1], ["whole tree", "node by node"])
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles[:3], labels[:3], loc="outside lower center", ncols=3)
+
+
+def _paths(tree, tokens):
+    """What stands before the row of each node."""
+    paths = []
+    for token, parent in zip(tokens, tree.parents, strict=True):
+        paths.append((*(paths[parent] if parent >= 0 else ()), token))
+    return paths
 
 
 MARKS = {
