@@ -258,6 +258,22 @@ exists emit, H; split=> // emit' emit'_law exact_p'.
 by rewrite rate; exact: acceptance_upper_bound P_law emit'_law exact_p'.
 Qed.
 
+(** If there is always a candidate, one can be picked. *)
+Lemma some_pick : (forall o, candidates o != set0) -> exists d,
+  (forall o, law (d o)) /\ forall o x, x \notin candidates o -> d o x = 0.
+Proof.
+move=> some; pose one o : V := xchoose (set0Pn _ (some o)).
+have one_in o : one o \in candidates o by exact: xchooseP.
+exists (fun o y => (y == one o)%:R); split=> [o | o x out].
+  split=> [y|]; first exact: ler0n.
+  by rewrite /mass (bigD1 (one o)) //= eqxx big1 ?addr0 // => y /negbTE ->.
+by case: eqP => // x_one; rewrite x_one one_in in out.
+Qed.
+
+Lemma filled_only f d : acceptances f -> (forall o x, x \notin candidates o -> d o x = 0) ->
+  forall o x, x \notin candidates o -> filled f d o x = 0.
+Proof. by move=> [_ f_support _ _] d_only o x out; rewrite /filled f_support ?d_only // mul0r mulr0 addr0. Qed.
+
 (** If there is always a candidate, a pick followed by one speculative step is enough: the canonical
     form loses nothing. *)
 Theorem pick_attained : (forall o, candidates o != set0) -> exists pick H,
@@ -266,22 +282,13 @@ Theorem pick_attained : (forall o, candidates o != set0) -> exists pick H,
       verifier_acceptance P candidates (canonical P pick p) = cut H].
 Proof.
 move=> some; have [H [f [least_H f_good enough]]] := least_cut_flow.
-have [f_ge0 f_support f_P f_p] := f_good; have [P_ge0 _] := P_law.
-pose one o : V := xchoose (set0Pn _ (some o)).
-have one_in o : one o \in candidates o by exact: xchooseP.
-pose d o (y : V) : R := (y == one o)%:R.
-have d_law o : law (d o).
-  split=> [y|]; first exact: ler0n.
-  by rewrite /mass (bigD1 (one o)) //= /d eqxx big1 ?addr0 // => y /negbTE ->.
-have picks := filled_law f_good d_law; pose pick := filled f d.
-have only o x : x \notin candidates o -> pick o x = 0.
-  move=> out; rewrite /pick /filled f_support // mul0r add0r /d.
-  by case: eqP => [x_one | _]; [rewrite x_one one_in in out | rewrite mulr0].
+have [f_ge0 _ f_P f_p] := f_good; have [d [d_law d_only]] := some_pick some.
+have picks := filled_law f_good d_law; pose pick := filled f d; have only := filled_only f_good d_only.
 have above : cut H <= mass (minimum p (pick_law P pick)).
   apply: le_trans enough _; rewrite -/(total f) total_by_token; apply: mass_below => y.
   apply: min_greatest; first exact: f_p.
   apply: ler_sum => o _; rewrite filled_scaled //.
-  have h : 0 <= (P o - mass (f o)) * d o y by rewrite mulr_ge0 ?subr_ge0 ?ler0n.
+  have [d_ge0 _] := d_law o; have h : 0 <= (P o - mass (f o)) * d o y by rewrite mulr_ge0 ?subr_ge0.
   by linear h.
 have accepts := canonical_acceptance P_law picks p_law only.
 have canonical_law := canonical_verifier P_law picks p_law.
