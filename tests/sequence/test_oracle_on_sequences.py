@@ -55,7 +55,7 @@ def traversal(target, draft, tokens, parents, rng):
     ids=["token by token", "block", "tree, resispec", "tree, optimal", "traversal"],
 )
 def test_cleared(kind, verify, effort):
-    assert verdict(kind, verify, 512 * effort) == "no fault found"
+    assert verdict(kind, verify, 256 * effort) == "no fault found"
 
 
 FAULTS = {
