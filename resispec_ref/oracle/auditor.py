@@ -10,16 +10,17 @@ from concurrent.futures import Executor
 import numpy as np
 
 from resispec_ref.oracle.cases.positions import PositionCase
+from resispec_ref.oracle.counterexamples.cause import beside_others, pair_beside, without_chance
 from resispec_ref.oracle.counterexamples.explanation import confirmed, counterexample, diagnosed
 from resispec_ref.oracle.drawing import checks
 from resispec_ref.oracle.drawing.high_resolution import resolve
+from resispec_ref.oracle.drawing.mixing import draw_mixed, with_companions
 from resispec_ref.oracle.drawing.rounds import (
     FIRST_ROUND,
     AnyCase,
     Plan,
     Progress,
     Running,
-    draw,
     draw_rounds,
     enumerable_cases,
     in_small_batches,
@@ -54,11 +55,11 @@ def run_audit(
             report.findings += list(checks.position_checks(subject, cases[0]))
         except CallError as error:
             report.findings.append(_problem(error))
-    running = [start(subject, case, plan) for case in cases] + in_small_batches(subject, cases, plan)
+    running = [start(subject, case, plan) for case in with_companions(cases)] + in_small_batches(subject, cases, plan)
     proved = draw_rounds(subject, running, plan, began, progress, executor)
     if any(state.failed for state in running):  # which says more than a failed check
         report.findings = [f for f in report.findings if f.level != "problem"]
-    report.findings += _sightings(running, proved)
+    report.findings += _sightings(subject, running, proved)
     if not any(f.check == "inputs unchanged" for f in report.findings):
         report.findings += [wrote for state in running if (wrote := state.wrote) is not None][:1]
     report.findings += _left_out(subject, running, proved)
@@ -68,16 +69,42 @@ def run_audit(
     fault = proved or any(f.level == "fault" for f in report.findings)
     _summarise(report, running, plan, fault)
     if proved or any(state.wrong for state in running):
-        progress(0.8, "comparing with known faults")
         end = min(began + plan.budget, time.monotonic() + max(_EXPLAINING, plan.budget / 6))
-        report.diagnosis = diagnosed(subject, running, report, plan, end)
-        if plan.search and proved:
-            progress(0.9, "searching for the smallest counterexample")
-            found = counterexample(subject, running, report, plan, needed, end)
-            report.diagnosis, report.counterexample = confirmed(report.diagnosis, found)
+        _explain(subject, running, report, plan, needed, end, progress)
+        report.findings = gathered(report.findings)
     report.seconds = time.monotonic() - began
     progress(1.0, "done")
     return report
+
+
+def _explain(
+    subject: Subject,
+    running: list[Running],
+    report: Report,
+    plan: Plan,
+    needed: int,
+    end: float,
+    progress: Progress,
+) -> None:
+    """What a proof is a proof of: dependence, rows of others, one answer for one input, or a law with its name."""
+    progress(0.8, "comparing with known faults")
+    if any(f.check == "independent draws" for f in report.findings):
+        return
+    proved = not any(state.wrong for state in running)
+    if proved and (found := beside_others(subject, running, plan, (time.monotonic() + end) / 2)) is not None:
+        report.findings.append(found)
+        report.counterexample = pair_beside(subject, running, plan, end) if plan.search else None
+        return
+    report.diagnosis = diagnosed(subject, running, report, plan, end)
+    named = report.diagnosis is not None and report.diagnosis.matches
+    if proved and not named and (constant := without_chance(subject, running, plan)) is not None:
+        report.findings.append(constant)
+        report.diagnosis = None
+        return
+    if plan.search and proved:
+        progress(0.9, "searching for the smallest counterexample")
+        example = counterexample(subject, running, report, plan, needed, end)
+        report.diagnosis, report.counterexample = confirmed(report.diagnosis, example)
 
 
 def _settled(subject: Subject, cases: Sequence[AnyCase], plan: Plan) -> Subject:
@@ -87,7 +114,7 @@ def _settled(subject: Subject, cases: Sequence[AnyCase], plan: Plan) -> Subject:
     for case in tried:
 
         def attempt(chosen: Subject, case: AnyCase = case) -> None:
-            draw(chosen, case, 5, np.random.default_rng(plan.seed), start(chosen, case, plan).bound)
+            draw_mixed(chosen, [case], [5], np.random.default_rng(plan.seed), [start(chosen, case, plan).bound])
 
         try:
             return settle_batching(subject, attempt)
@@ -101,7 +128,7 @@ def _problem(error: CallError) -> Finding:
     return Finding("problem", error.problem, error.message, error.given, trace=error.trace)
 
 
-def _sightings(running: list[Running], proved: bool) -> list[Finding]:
+def _sightings(subject: Subject, running: list[Running], proved: bool) -> list[Finding]:
     """What the draws showed besides their law: contradictory answers, failed calls, laws that change."""
     worst = max(running, key=lambda state: state.evidence.log_e() if state.evidence.draws else -math.inf)
     found = [state.failed for state in running if state.failed]
@@ -117,15 +144,34 @@ def _sightings(running: list[Running], proved: bool) -> list[Finding]:
         logs = state.evidence.logs() if state.evidence.draws else {}
         law = logs.get("law", 0.0)
         notable = math.log(1e3) if proved and state is worst else 20.0  # what proved a fault gives it its name
-        if max(logs.get("pairs", 0.0), logs.get("rounds", 0.0)) > max(notable, 2 * law):
-            which = "rounds" if logs.get("rounds", 0.0) > logs.get("pairs", 0.0) else "pairs"
-            message = {
-                "pairs": "draws that follow one another depend on each other: noise is shared in a batch or between "
-                "calls, or state is kept",
-                "rounds": "the law changes between calls: it is not the same in each round of draws",
-            }[which]
+        if logs.get("rounds", 0.0) > max(notable, 2 * law):
+            message = "the law changes between calls: it is not the same in each round of draws"
             found.append(Finding("fault", "independent draws", message, {"case": state.case.name}))
             break
+    told = _dependent(subject, running, proved)[:1]
+    logs = worst.evidence.logs() if worst.evidence.draws else {}
+    if proved and not told and logs.get("pairs", 0.0) > max(math.log(1e3), 2 * logs.get("law", 0.0)):
+        message = "a draw tells what the next of its case will be: noise is used again, or state is kept between calls"
+        if subject.batched:
+            message = "rows of a batch use the same numbers, or noise is used again, or state is kept between calls"
+        told = [Finding("fault", "independent draws", message, {"case": worst.case.name})]
+    return found + told
+
+
+def _dependent(subject: Subject, running: list[Running], proved: bool) -> list[Finding]:
+    """Draws that tell what others will be, and at what distance."""
+    found = list[Finding]()
+    for state in running:
+        test = state.dependence
+        if test is None or test.log_e() < (math.log(1e3) if proved else 20.0) or not test.shows():
+            continue
+        lag, ends = test.worst()
+        message = f"a draw tells what the {'next' if lag == 1 else f'{lag}th after it'} will be: "
+        if ends:
+            message = f"what a step ends with tells what the {'next' if lag == 1 else f'{lag}th next'} one emits: "
+        shared = f"rows i and i + {lag} of a batch use the same numbers, or " if subject.batched else ""
+        message += f"{shared}noise is used again, or state is kept between calls"
+        found.append(Finding("fault", "independent draws", message, {"case": state.case.name, "distance": lag}))
     return found
 
 

@@ -1,6 +1,6 @@
 """The mutants and the sound verifiers, each with what the audit must say."""
 
-from mutants import Subject, chains, lossy, positions, samplers, sound, trees
+from mutants import Subject, chains, engines, lossy, positions, samplers, sound, trees
 
 FAULTY = [
     Subject(positions.resamples_from_target, "verifier", "resample-from-target"),
@@ -57,6 +57,14 @@ FAULTY = [
     Subject(trees.bonus_from_the_root, "tree"),
     Subject(trees.residual_of_the_wrong_node, "tree"),
     Subject(trees.stops_at_the_first_level, "tree"),
+    Subject(engines.draft_rows_of_another_request, "verifier", None, {"candidates": 1}),
+    Subject(engines.LastStepsDraft(), "verifier", None, {"candidates": 1}),
+    Subject(engines.streams_shared_at_a_distance, "verifier", None, {"candidates": 1, "batched": True}),
+    Subject(engines.LastUniformIsTheNextFirst(), "chain", None, {"candidates": 1}),
+    Subject(engines.replays_its_numbers, "verifier", None, {"candidates": 1}),
+    Subject(engines.noise_keyed_by_the_input, "verifier", None, {"candidates": 1}),
+    Subject(engines.chain_that_replays, "chain"),
+    Subject(sound.token_by_token, "chain", None, {"draw": "top-k"}),
 ]
 
 SOUND = [
@@ -74,4 +82,6 @@ SOUND = [
     Subject(sound.block_verification, "chain"),
     Subject(sound.emits_one_token, "chain"),
     Subject(sound.tree_walk, "tree"),
+    Subject(chains.one_hot_rule, "chain", options={"draw": "top-k"}),
+    Subject(trees.one_hot_rule, "tree", options={"draw": "top-k"}),
 ]

@@ -86,6 +86,24 @@ def test_a_slow_implementation_is_tried_with_every_number_of_candidates_and_what
     assert "cases were not drawn from" in {f.check: f for f in report.findings}["budget"].message
 
 
+def test_a_ratio_five_percent_too_high_is_found_at_a_millisecond_a_call(monkeypatch):
+    """60 s of calls that take a millisecond: the hardest pairs come first, and get enough draws."""
+    clock = Clock(monkeypatch)
+
+    def slow(p, q, candidates, rng):
+        clock.now += 0.001
+        for x in candidates:
+            if rng.random() * q[x] < 1.05 * p[x]:
+                return x
+            r = np.maximum(p - q, 0)
+            p = r / r.sum() if r.sum() > 0 else p
+        return rng.choice(len(p), p=p)
+
+    report = rs.audit(slow, kind="verifier", search=False, checks=False, budget=60.0, seed=1)
+    assert report.verdict == "fault found"
+    assert clock.now < 60
+
+
 def test_naming_and_shrinking_stay_inside_the_budget_and_a_proof_is_soon_reported(monkeypatch):
     """At 10 ms a call: the whole audit within its budget, and the report within 10 s of the proof."""
     clock, proved = Clock(monkeypatch), []
@@ -117,10 +135,10 @@ def test_exception_in_one_case_does_not_end_the_audit():
     assert len(found["exception"].given["target"]) == 4
     assert "fails_on_four_tokens" in found["exception"].trace
     assert [f.check for f in report.findings] == ["exception"]
-    assert (report.cases_cleared, report.cases_in_all) == (3, 4)
+    assert (report.cases_cleared, report.cases_in_all) == (3, 5)  # those of four tokens: one, and its mirror image
     assert report.verdict == "no fault found"
     assert report.exit_code == 2
-    assert "NO FAULT FOUND in 3 of 4 cases; 1 input raised" in str(report)
+    assert "NO FAULT FOUND in 3 of 5 cases; 2 inputs raised" in str(report)
     assert 'raise RuntimeError("four tokens")' in str(report)
     with pytest.raises(AssertionError, match="RuntimeError"):
         assert_exact(fails_on_four_tokens, kind="verifier", cases=CASES, **QUICK)

@@ -29,6 +29,7 @@ _PAIRS: dict[str, tuple[str, str]] = {
     "ties": ("1/4 1/4 1/4 1/4", "1/8 1/8 3/8 3/8"),
     "zeros on both sides": ("0 1/2 1/6 1/3 0", "1/4 1/4 0 1/4 1/4"),
     "near-uniform": ("9/100 11/100 1/10 1/10 12/100 2/25 1/10 1/10 21/200 19/200", " ".join(["1/10"] * 10)),
+    "next to 1": ("1999/2000 3/10000 1/5000", "1993/2000 1/400 1/1000"),
     "one token far likelier": ("19/20 1/40 1/40", "1/2 1/4 1/4"),
     "equal laws": ("1/2 3/10 1/5", "1/2 3/10 1/5"),
     "disjoint supports": ("0 0 1/3 2/3", "2/3 1/3 0 0"),
@@ -88,7 +89,7 @@ def position_cases(candidates: Sequence[int], *, real_rows: int = 2, distinct: b
     """The built-in cases for each number of candidates; where candidates are distinct, only drafts that have so many.
 
     >>> len(position_cases([1], real_rows=0))
-    18
+    19
     """
     found = []
     for K in candidates:

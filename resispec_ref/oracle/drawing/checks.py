@@ -196,7 +196,7 @@ def _inputs(subject: Subject, case: PositionCase, rng: np.random.Generator, rows
 
 
 def _verify(subject: Subject, case: PositionCase, x: np.ndarray, u: Any, rng: np.random.Generator) -> np.ndarray:
-    return subject.guarded(lambda clock: verify_many(subject, case, x, u, rng, clock)[0])
+    return subject.guarded(lambda clock: verify_many(subject, [case], x, u, rng, clock)[0])
 
 
 def _emit(subject: Subject, case: PositionCase, rng: np.random.Generator, rows: int) -> np.ndarray:

@@ -125,7 +125,7 @@ def _mean_law(
         candidates, points = np.repeat(x, n, axis=0), np.tile(u, (len(x), 1))
         mass = np.repeat(w / n, n)
         if isinstance(case, PositionCase):
-            tokens, _ = subject.guarded(partial(verify_many, subject, case, candidates, points, rng))
+            tokens, _ = subject.guarded(partial(verify_many, subject, [case], candidates, points, rng))
             law = law + np.bincount(tokens, weights=mass, minlength=case.vocab)
         else:
             emitted, _ = subject.guarded(partial(emit_many, subject, case, candidates, points, rng))

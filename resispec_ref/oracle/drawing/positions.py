@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,51 +72,79 @@ def acceptance_bound(subject: Subject, p: np.ndarray, q: np.ndarray, K: int) -> 
 
 
 def draw_positions(
-    subject: Subject, case: PositionCase, n: int, rng: np.random.Generator, bound: float | None
-) -> Outcome:
-    """`n` emitted tokens, and how many of them were candidates."""
-    _, q = laws_seen(subject, case)
+    subject: Subject,
+    cases: Sequence[PositionCase],
+    which: np.ndarray,
+    rng: np.random.Generator,
+    bounds: Sequence[float | None],
+) -> list[Outcome]:
+    """Emitted tokens, and how many of them were candidates; `which` `(n,)` says whose draw each is.
+
+    All cases have the same vocabulary and number of candidates.
+    """
+    n, K = len(which), cases[0].candidates
     if subject.kind == "sampler":
-        tokens, _ = subject.guarded(lambda clock: _sample(subject, case, n, rng, clock))
-        return Outcome(_cells(case, tokens))
-    candidates = draw_candidates(subject, q, case.candidates, rng, n)
-    u = subject.uniforms(rng, (n,), case.candidates, case.vocab)
-    tokens, index = subject.guarded(lambda clock: verify_many(subject, case, candidates, u, rng, clock))
-    outcome = Outcome(_cells(case, tokens), wrong=_index_faults(candidates, tokens, index))
-    if bound is not None:
-        accepted = int((tokens[:, None] == candidates).any(-1).sum())
-        outcome.rates["acceptance"] = (bound, accepted, n)
-    return outcome
+        return _sample(subject, cases, which, rng)
+    candidates = np.empty((n, K), dtype=np.int64)
+    for j, case in enumerate(cases):
+        here = which == j
+        candidates[here] = draw_candidates(subject, laws_seen(subject, case)[1], K, rng, int(here.sum()))
+    u = subject.uniforms(rng, (n,), K, cases[0].vocab)
+    tokens, index = subject.guarded(lambda clock: verify_many(subject, cases, candidates, u, rng, clock, which))
+    found = []
+    for j, (case, bound) in enumerate(zip(cases, bounds, strict=True)):
+        here = which == j
+        x, emitted = candidates[here], tokens[here]
+        outcome = Outcome(
+            _cells(case, emitted), wrong=_index_faults(x, emitted, None if index is None else index[here])
+        )
+        if bound is not None:
+            outcome.rates["acceptance"] = (bound, int((emitted[:, None] == x).any(-1).sum()), len(x))
+        found.append(outcome)
+    return found
 
 
 def verify_many(
     subject: Subject,
-    case: PositionCase,
+    cases: Sequence[PositionCase],
     candidates: np.ndarray,
     u: np.ndarray | None,
     rng: np.random.Generator,
     clock: Clock,
+    which: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Tokens `(n,)`, and accepted indices if the implementation returns them, for candidates `(n, K)`."""
-    n, V = len(candidates), case.vocab
-    shape = (case.candidates, V)
+    """Tokens `(n,)`, and accepted indices if the implementation returns them, for candidates `(n, K)`.
+
+    `which` `(n,)` says which case each row is of; all of the first where it is left out.
+    """
+    n, V = len(candidates), cases[0].vocab
+    which = np.zeros(n, dtype=np.int64) if which is None else which
+    shape = (candidates.shape[1], V)
+    target, draft = (np.stack(laws) for laws in zip(*((case.target, case.draft) for case in cases), strict=True))
     found = []
-    prepared, start = Prepared(), 0
+    prepared, start = [Prepared() for _ in cases], 0
     while start < n:
         step = max(1, min(subject.pace.rows, _CHUNK // V)) if subject.batched else 1
-        x = candidates[start : start + step]
-        v = None if u is None else u[start : start + step]
+        part = slice(start, start + step)
+        x = candidates[part]
+        v = None if u is None else u[part]
         if subject.batched:
-            laws = [np.tile(law, (len(x), 1)) for law in (case.target, case.draft)]
-            answer = subject.call(laws, [x], rng, clock=clock, u=v, shape=shape)
-            found.append(_read(subject, answer, (len(x),), case, clock))
+            answer = subject.call([target[which[part]], draft[which[part]]], [x], rng, clock=clock, u=v, shape=shape)
+            found.append(_read(subject, answer, (len(x),), V, clock))
         else:
             if start % _FRESH == 0:
-                prepared = Prepared()
+                prepared = [Prepared() for _ in cases]
+                for other in prepared[1:]:
+                    other.share(prepared[0])
+            j = int(which[start])
             one = None if v is None else v[0]
-            laws = [case.target, case.draft]
-            answer = subject.call(laws, [x[0]], rng, clock=clock, u=one, shape=shape, prepared=prepared)
-            tokens, index = _read(subject, answer, (), case, clock)
+            laws = [cases[j].target, cases[j].draft]
+            try:
+                answer = subject.call(laws, [x[0]], rng, clock=clock, u=one, shape=shape, prepared=prepared[j])
+                tokens, index = _read(subject, answer, (), V, clock)
+            except CallError as error:
+                error.case = j
+                raise
             found.append((tokens.reshape(1), None if index is None else index.reshape(1)))
         start += len(x)
     tokens = np.concatenate([t for t, _ in found])
@@ -124,23 +153,34 @@ def verify_many(
 
 
 def _sample(
-    subject: Subject, case: PositionCase, n: int, rng: np.random.Generator, clock: Clock
-) -> tuple[np.ndarray, np.ndarray | None]:
-    u = subject.uniforms(rng, (n,), case.candidates, case.vocab)
-    answer = subject.call(
-        [case.target, case.draft],
-        [case.candidates],
-        rng,
-        clock=clock,
-        u=u,
-        shape=(case.candidates, case.vocab),
-        last=[n],
-    )
-    return _read(subject, answer, (n,), case, clock)
+    subject: Subject, cases: Sequence[PositionCase], which: np.ndarray, rng: np.random.Generator
+) -> list[Outcome]:
+    """Draws of a sampler, in calls of half the size: those of different cases follow one another."""
+    found = list[list[np.ndarray]]([] for _ in cases)
+    counts = np.bincount(which, minlength=len(cases))
+    for half in range(2):
+        for j, case in enumerate(cases):
+            n = int(counts[j]) // 2 if half else -(-int(counts[j]) // 2)
+            if n == 0:
+                continue
+            u = subject.uniforms(rng, (n,), case.candidates, case.vocab)
+
+            def job(clock: Clock, case: PositionCase = case, n: int = n, u: np.ndarray | None = u) -> np.ndarray:
+                shape = (case.candidates, case.vocab)
+                laws = [case.target, case.draft]
+                answer = subject.call(laws, [case.candidates], rng, clock=clock, u=u, shape=shape, last=[n])
+                return _read(subject, answer, (n,), case.vocab, clock)[0]
+
+            try:
+                found[j].append(_cells(case, subject.guarded(job)))
+            except CallError as error:
+                error.case = j
+                raise
+    return [Outcome(np.concatenate(cells) if cells else np.empty(0, dtype=np.int64)) for cells in found]
 
 
 def _read(
-    subject: Subject, answer: Any, shape: tuple[int, ...], case: PositionCase, clock: Clock
+    subject: Subject, answer: Any, shape: tuple[int, ...], vocab: int, clock: Clock
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """An answer as tokens, or as tokens and accepted indices where it is a pair."""
     index = None
@@ -151,11 +191,11 @@ def _read(
     for label, a in (("token ids", tokens), ("accepted indices", index)):
         if a is not None and a.shape != shape:
             raise CallError("shape", f"returned {label} of shape {a.shape}; {shape} is needed", clock.given)
-    outside = (tokens < 0) | (tokens >= case.vocab)
+    outside = (tokens < 0) | (tokens >= vocab)
     if outside.any():
         raise CallError(
             "token out of range",
-            f"returned token {tokens[outside].reshape(-1)[0]} with a vocabulary of {case.vocab}",
+            f"returned token {tokens[outside].reshape(-1)[0]} with a vocabulary of {vocab}",
             clock.given,
         )
     return tokens, index

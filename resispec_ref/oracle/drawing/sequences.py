@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -44,22 +45,59 @@ def sequence_bounds(subject: Subject, case: SequenceCase) -> list[float]:
 
 
 def draw_sequences(
-    subject: Subject, case: SequenceCase, n: int, rng: np.random.Generator, bounds: list[float]
+    subject: Subject,
+    cases: Sequence[SequenceCase],
+    which: np.ndarray,
+    rng: np.random.Generator,
+    bounds: Sequence[list[float]],
+) -> tuple[list[Outcome], np.ndarray]:
+    """Emitted sequences, completed to the length of the target's tables, and the last token of each.
+
+    All cases have the same vocabulary and shape; `which` `(n,)` says whose draw each is.
+    """
+    parts = [np.flatnonzero(which == j) for j in range(len(cases))]
+    drafts, rows = list[np.ndarray](), list[tuple[np.ndarray, np.ndarray]]()
+    for case, part in zip(cases, parts, strict=True):
+        drafts.append(draw_drafted(subject, case, rng, len(part)))
+        rows.append(rows_of(case, drafts[-1]))
+    order = np.argsort(np.concatenate(parts))
+    drafted = np.concatenate(drafts)[order]
+    target, draft = (np.concatenate(side)[order] for side in zip(*rows, strict=True))
+    u = subject.uniforms(rng, (len(which),), drafted.shape[1], cases[0].vocab)
+    emitted, wrong = subject.guarded(
+        lambda clock: emit_many(subject, cases[0], drafted, u, rng, clock, (target, draft), which)
+    )
+    found = [
+        _outcome(subject, case, drafted[part], emitted[part], rng, bound)
+        for case, part, bound in zip(cases, parts, bounds, strict=True)
+    ]
+    found[0].wrong = wrong
+    last = np.maximum((emitted >= 0).sum(1) - 1, 0)
+    return found, emitted[np.arange(len(emitted)), last]
+
+
+def _outcome(
+    subject: Subject,
+    case: SequenceCase,
+    drafted: np.ndarray,
+    emitted: np.ndarray,
+    rng: np.random.Generator,
+    bounds: list[float],
 ) -> Outcome:
-    """`n` emitted sequences, completed to the length of the target's tables."""
-    p = seen_tables(subject, case.target)
-    drafted = draw_tree(subject, case, rng, n) if isinstance(case, TreeCase) else draw_chain(subject, case, rng, n)
-    u = subject.uniforms(rng, (n,), drafted.shape[1], case.vocab)
-    emitted, wrong = subject.guarded(lambda clock: emit_many(subject, case, drafted, u, rng, clock))
-    outcome = Outcome(complete(emitted, p, rng), wrong=wrong)
+    outcome = Outcome(complete(emitted, seen_tables(subject, case.target), rng))
     if isinstance(case, TreeCase):
         first = (emitted[:, :1] == drafted[:, : case.siblings]).any(-1)
         agree = [int(first.sum())]
     else:
         same = np.cumprod(emitted[:, : case.drafted] == drafted, axis=1)
         agree = [int(same[:, i].sum()) for i in range(case.drafted)]
-    outcome.rates = {f"acceptance of {i + 1}": (b, agree[i], n) for i, b in enumerate(bounds)}
+    outcome.rates = {f"acceptance of {i + 1}": (b, agree[i], len(drafted)) for i, b in enumerate(bounds)}
     return outcome
+
+
+def draw_drafted(subject: Subject, case: SequenceCase, rng: np.random.Generator, n: int) -> np.ndarray:
+    """`(n, …)` drafted tokens, or tokens of a tree's nodes."""
+    return draw_tree(subject, case, rng, n) if isinstance(case, TreeCase) else draw_chain(subject, case, rng, n)
 
 
 def draw_chain(subject: Subject, case: ChainCase, rng: np.random.Generator, n: int) -> np.ndarray:
@@ -139,10 +177,15 @@ def emit_many(
     u: np.ndarray | None,
     rng: np.random.Generator,
     clock: Clock,
+    rows: tuple[np.ndarray, np.ndarray] | None = None,
+    which: np.ndarray | None = None,
 ) -> tuple[np.ndarray, list[str]]:
-    """Emitted tokens `(n, longest)` padded with -1, and contradictions in answers that came with a count."""
+    """Emitted tokens `(n, longest)` padded with -1, and contradictions in answers that came with a count.
+
+    `rows` are those of both models where they are not all of `case`, and `which` says whose they are.
+    """
     n = len(drafted)
-    target, draft = rows_of(case, drafted)
+    target, draft = rows or rows_of(case, drafted)
     longest = len(case.target)
     parents = [case.parents] if isinstance(case, TreeCase) else []
     shape = (drafted.shape[1], case.vocab)
@@ -157,20 +200,18 @@ def emit_many(
             drafted[part],
             *([np.tile(parents[0], (len(drafted[part]), 1))] if parents and subject.batched else parents),
         ]
-        answer = subject.call(
-            [target[part], draft[part]],
-            ids,
-            rng,
-            clock=clock,
-            u=None if u is None else u[part],
-            shape=shape,
-            prepared=prepared,
-        )
-        rows = np.atleast_2d(drafted[part])
-        tokens, problem = _read(subject, answer, rows, longest, case, clock)
-        emitted[start : start + len(rows), : tokens.shape[1]] = tokens
+        here = np.atleast_2d(drafted[part])
+        noise = None if u is None else u[part]
+        try:
+            laws = [target[part], draft[part]]
+            answer = subject.call(laws, ids, rng, clock=clock, u=noise, shape=shape, prepared=prepared)
+            tokens, problem = _read(subject, answer, here, longest, case, clock)
+        except CallError as error:
+            error.case = None if subject.batched or which is None else int(which[start])
+            raise
+        emitted[start : start + len(here), : tokens.shape[1]] = tokens
         wrong += problem if not wrong else []
-        start += len(rows)
+        start += len(here)
     return emitted, wrong
 
 

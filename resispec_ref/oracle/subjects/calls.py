@@ -21,6 +21,8 @@ class CallError(Exception):
         assert problem in get_args(Problem)
         super().__init__(message)
         self.problem, self.message, self.given, self.trace = problem, message, given or {}, trace
+        self.case: int | None = None
+        """Which of several cases the call was of, where that is one."""
 
 
 def foreign_trace(error: BaseException) -> str:

@@ -48,6 +48,7 @@ class Prepared:
         self._before: list[bytes] = []
         self._laws: list[np.ndarray] = []
         self._generator: Any = None
+        self._source: Prepared | None = None
 
     def laws_of(self, form: Format, laws: Sequence[np.ndarray]) -> list[Any]:
         same = len(laws) == len(self._laws) and all(a is b for a, b in zip(laws, self._laws, strict=True))
@@ -68,12 +69,21 @@ class Prepared:
         return {}
 
     def generator_of(self, form: Format, rng: np.random.Generator) -> Any:
+        if self._source is not None:
+            return self._source.generator_of(form, rng)
         if self._generator is None or form.library == "jax":  # a JAX key is used once
             self._generator = form.generator(rng)
         return self._generator
 
+    def share(self, other: Prepared) -> None:
+        """Draw from the generator of another one, whose laws are not the same."""
+        self._source = other
+
     def seed(self, form: Format, rng: np.random.Generator) -> None:
         """The library's global source of randomness, once for these calls."""
+        if self._source is not None:
+            self._source.seed(form, rng)
+            return
         if self._generator is None:
             self._generator = form.seed_globally(rng)
 
