@@ -64,7 +64,7 @@ def diagnosed(subject: Subject, running: list[Running], report: Report, plan: Pl
             return None
         seen = [(s.evidence.counts, s.evidence.law, f) for s, f in zip(small, laws, strict=True) if s.evidence.draws]
         found = diagnose(seen, describe)
-        if (found is None or not found.also) and sum(s.evidence.draws for s in small) >= _ENOUGH:
+        if (found is None or found.matches) and sum(s.evidence.draws for s in small) >= _ENOUGH:
             break
     return found
 

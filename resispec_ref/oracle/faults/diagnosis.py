@@ -21,7 +21,8 @@ def diagnose(observations: Sequence[Observation], describe: Callable[[str], tupl
     """The known fault of highest likelihood among those that the evidence does not rule out, or the nearest one.
 
     A fault has to explain every case about which it says something, cases in which it changes nothing included, and
-    must differ from the right law in one of them. None where no known fault explains most of what was observed.
+    must differ from the right law in one of them. It matches if every other known fault is ruled out, save those with
+    the same laws. None where no known fault explains most of what was observed.
     """
     against, gain, differs, most = dict[str, float](), dict[str, float](), dict[str, bool](), 0.0
     for counts, right, laws in observations:
@@ -37,11 +38,18 @@ def diagnose(observations: Sequence[Observation], describe: Callable[[str], tupl
         return None
     threshold = _CONSISTENT + math.log(len(observations))
     consistent = sorted((n for n in names if against[n] < threshold), key=lambda n: -gain[n])
-    if consistent:
-        best, others = consistent[0], [n for n in consistent[1:] if gain[n] > gain[consistent[0]] - 3]
-        return Diagnosis(best, *describe(best), matches=True, also=others)
+    # a likelihood ratio of 1e4 rules the others out; some have the same law in all cases met
+    left = [n for n in consistent if gain[n] > gain[consistent[0]] - _CONSISTENT]
+    if left and gain[left[0]] > _CONSISTENT:
+        alike = [n for n in left[1:] if _same_laws(observations, left[0], n)]
+        return Diagnosis(left[0], *describe(left[0]), matches=len(alike) == len(left) - 1, also=left[1:])
     nearest = max(names, key=lambda n: gain[n])
     return Diagnosis(nearest, *describe(nearest), matches=False) if gain[nearest] >= _EXPLAINS * most else None
+
+
+def _same_laws(observations: Sequence[Observation], one: str, other: str) -> bool:
+    pairs = [(laws[one], laws[other]) for _, _, laws in observations if one in laws and other in laws]
+    return all(np.abs(a / a.sum() - b / b.sum()).sum() < 1e-9 for a, b in pairs)
 
 
 def _log_likelihood(counts: np.ndarray, law: np.ndarray) -> float:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -38,6 +38,11 @@ def same(q: Law, x: int) -> Law:
     return q
 
 
+def one_hot(q: Law, x: int) -> Law:
+    """The draft law of a candidate that was taken, not drawn."""
+    return [v * 0 + (y == x) for y, v in enumerate(q)]
+
+
 def without(q: Law, x: int) -> Law:
     rest = [v * (y != x) for y, v in enumerate(q)]
     return normalised(rest, rest)
@@ -55,11 +60,13 @@ class Steps:
     reject: Callable[[Law, Law, int], Law] = residual
     following: Callable[[Law, int], Law] = same
     last: Callable[[Law, Law, int], Law] | None = None
+    tested: Callable[[Law, int], Law] = same
+    """The draft law that a candidate is tested with: `one_hot` where it was taken."""
 
     def __call__(self, p: Law, q: Law, candidates: Sequence[int]) -> Law:
         law, w = [p[0] * 0] * len(p), p[0] * 0 + 1
         for i, x in enumerate(candidates):
-            a = self.accept(p, q, x)
+            a = self.accept(p, self.tested(q, x), x)
             law[x] = law[x] + w * a
             w = w * (1 - a)
             if w == 0:
@@ -70,13 +77,13 @@ class Steps:
     def emit(self, p: Law, q: Law, candidates: Sequence[int], uniforms: Sequence[Any]) -> tuple[int, int]:
         """The emitted token and the accepted index (`K` if none), by the conventions of `verify`."""
         for i, x in enumerate(candidates):
-            if uniforms[i] < self.accept(p, q, x):
+            if uniforms[i] < self.accept(p, self.tested(q, x), x):
                 return x, i
             p, q = self._rejected(p, q, x, i == len(candidates) - 1), self.following(q, x)
         return drawn(p, uniforms[-1]), len(candidates)
 
     def _rejected(self, p: Law, q: Law, x: int, final: bool) -> Law:
-        return (self.last if self.last is not None and final else self.reject)(p, q, x)
+        return (self.last if self.last is not None and final else self.reject)(p, self.tested(q, x), x)
 
 
 def drawn(law: Law, uniform: Any) -> int:
@@ -173,7 +180,8 @@ class OfSeveral(Steps):
     def _steps(self, p: Law, candidates: Sequence[int]) -> Steps:
         if len(candidates) < 2:
             raise DoesNotApply
-        return Steps(self.accept, self.reject, self.following, (lambda *_: p) if self.original else self.last)
+        last = (lambda *_: p) if self.original else self.last
+        return Steps(self.accept, self.reject, self.following, last, self.tested)
 
 
 @dataclass(frozen=True)
@@ -197,7 +205,7 @@ class UniformReused(Steps):
 
     def emit(self, p: Law, q: Law, candidates: Sequence[int], uniforms: Sequence[Any]) -> tuple[int, int]:
         used = [*uniforms[: len(candidates)], uniforms[len(candidates) - 1]]
-        return Steps(self.accept, self.reject, self.following).emit(p, q, candidates, used)
+        return Steps(self.accept, self.reject, self.following, None, self.tested).emit(p, q, candidates, used)
 
 
 def one_race(p: Law, q: Law, candidates: Sequence[int]) -> Law:
@@ -206,22 +214,40 @@ def one_race(p: Law, q: Law, candidates: Sequence[int]) -> Law:
     return Steps(last=same_race)(p, q, candidates)
 
 
+@dataclass(frozen=True)
 class OneUniform:
     """One uniform for all candidates: the i-th is accepted if it lies between the best so far and `a_i`."""
+
+    following: Callable[[Law, int], Law] = same
+    tested: Callable[[Law, int], Law] = same
 
     def __call__(self, p: Law, q: Law, candidates: Sequence[int]) -> Law:
         law, reached = [p[0] * 0] * len(p), p[0] * 0
         for x in candidates:
-            a = ratio(p, q, x)
+            tested = self.tested(q, x)
+            a = ratio(p, tested, x)
             law[x] = law[x] + max(a - reached, a * 0)
             reached = max(reached, a)
             if reached == 1:
                 return law
-            p = residual(p, q, x)
+            p, q = residual(p, tested, x), self.following(q, x)
         return [v + (1 - reached) * u for v, u in zip(law, p, strict=True)]
 
     def emit(self, p: Law, q: Law, candidates: Sequence[int], uniforms: Sequence[Any]) -> tuple[int, int]:
-        return Steps().emit(p, q, candidates, [uniforms[0]] * len(candidates) + [uniforms[-1]])
+        used = [uniforms[0]] * len(candidates) + [uniforms[-1]]
+        return Steps(following=self.following, tested=self.tested).emit(p, q, candidates, used)
+
+
+def for_draw(given: Given, draw: str) -> Given:
+    """The same fault in a verifier that is right otherwise for candidates drawn so.
+
+    Distinct candidates: the draft law is renormalised after each; candidates that were taken (`"top-k"`): one-hot laws.
+    """
+    if not isinstance(given, Steps | OneUniform):
+        return given
+    if draw == "distinct" and given.following is same:
+        return replace(given, following=without)
+    return replace(given, tested=one_hot) if draw == "top-k" else given
 
 
 def tempered(power: int | float) -> Given:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from resispec_ref.law import emitted_law
@@ -23,6 +23,7 @@ from resispec_ref.oracle.faults.parts import (
     UniformReused,
     absolute_difference,
     drafted_only,
+    for_draw,
     greedy_residual,
     leftover_on_last,
     lenient,
@@ -252,7 +253,8 @@ def known_laws(p: Law, q: Law, candidates: int, *, draw: str, kind: str, only: s
 
     `only` names one of them.
 
-    A verifier is handed its candidates, so faults about their draw are left out unless that is how they are drawn.
+    A fault is that of a verifier which is right otherwise for candidates drawn so (`for_draw`). A verifier is handed
+    its candidates, so faults about their draw are left out unless that is how they are drawn.
     """
     found = {}
     for name, fault in FAULTS.items():
@@ -261,6 +263,8 @@ def known_laws(p: Law, q: Law, candidates: int, *, draw: str, kind: str, only: s
         fits = fault.draw in (None, draw) or (fault.draw, draw) == ("greedy", "top-k")
         if kind == "verifier" and (not fits or name == "draft-noise-reused"):
             continue
+        if fault.draw is None:
+            fault = replace(fault, given=for_draw(fault.given, draw))
         law = fault_law(fault, p, q, candidates, draw=draw)
         if law is not None:
             found[name] = law
