@@ -10,7 +10,7 @@ from dataclasses import asdict
 from resispec_ref.commands.display.numbers import with_interval
 from resispec_ref.commands.display.tables import print_table
 from resispec_ref.commands.display.terminal import describe, progress_bar
-from resispec_ref.commands.parts import decode_tables
+from resispec_ref.commands.parts import decode_gain, decode_tables
 from resispec_ref.commands.parts.two_models import load, pair, prompt_tokens
 from resispec_ref.measurements.decoding_runs import compare, steps
 from resispec_ref.measurements.tree_tables import BASELINE, parse_tree, table_rules
@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "resispec decode --tree d4b5 --verifier recursive-rejection --prompt 'Once upon a time'",
             "resispec decode --tree d3b3 --verifier whole-tree     the tree verified as a whole, not node by node",
             "resispec decode ./target --draft ./draft --compare    all rules, same prompts, tree and seeds",
+            "resispec decode --whole-trees --tree d3b3             whole trees beside rules node by node, paired",
             "resispec decode --tables                              the paper's trees and temperatures, with the bias",
         ],
     )
@@ -59,8 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="default: %(default)s")
     parser.add_argument("--compare", action="store_true", help="several rules on the same prompts with the same seeds")
     parser.add_argument("--tables", action="store_true", help="accepted length and bias over the paper's trees")
+    parser.add_argument("--whole-trees", action="store_true", help="what whole trees gain over rules node by node")
     parser.add_argument(
-        "--texts", type=int, default=24, metavar="N", help="of --tables, by the target; default: %(default)s"
+        "--texts", type=int, default=24, metavar="N", help="of --tables and --whole-trees; default: %(default)s"
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     parser.add_argument("--device", default="cpu", help="where the models run: cpu, cuda; default: %(default)s")
@@ -71,6 +73,8 @@ def run(args: argparse.Namespace) -> int:
     """`resispec decode`."""
     if args.tables:
         return decode_tables.run(args)
+    if args.whole_trees:
+        return decode_gain.run(args)
     args.tree, args.temperature = args.tree or "d5b3", 1.0 if args.temperature is None else args.temperature
     branching = parse_tree(args.tree)
     rules = args.verifier or ((*table_rules(), WHOLE_TREE) if args.compare else ("resispec",))

@@ -19,7 +19,7 @@ from resispec_ref.sequence.whole_tree.law import accepted_masses, law_on_trees, 
 from resispec_ref.sequence.whole_tree.level import Level, Weights
 from resispec_ref.sequence.whole_tree.random_trees import DraftedTrees, KeptTrees, RandomTrees, enumerate_trees
 from resispec_ref.sequence.whole_tree.speculate import speculate_whole_tree
-from resispec_ref.sequence.whole_tree.verify import verify_whole_tree
+from resispec_ref.sequence.whole_tree.verify import path_law, verify_whole_tree
 from resispec_ref.sequence.whole_tree.weights import best_weights, equal_weights, target_weights
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "equal_weights",
     "law_if_believed",
     "law_on_trees",
+    "path_law",
     "speculate_whole_tree",
     "target_weights",
     "verify_whole_tree",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from resispec_ref.residual import check_option
 from resispec_ref.sequence.node import Siblings
 from resispec_ref.sequence.toy import Model, Tokens
@@ -55,24 +57,21 @@ def speculate_whole_tree(
     Emission(tokens=(0, 1, 1), path=(0, 2))
     """
     check_option("siblings", siblings, Siblings)
-    asked = _Asked(draft, prefix)
+    asked = Asked(draft, prefix)
     x = draft_tree(asked, tree, draft_uniforms, siblings=siblings, end=end)
-    after = [prefix]
-    for token, parent in zip(x.tolist(), tree.parents, strict=True):
-        after.append((*after[parent + 1], token))
-    return verify_whole_tree(
-        _Rows(_Asked(target, ()), after),
-        _Rows(asked, [path[len(prefix) :] for path in after]),
-        tree,
-        x,
-        uniforms,
-        siblings=siblings,
-        weights=weights,
-        end=end,
-    )
+    p, q = (Rows(model, after_nodes(x, tree)) for model in (Asked(target, prefix), asked))
+    return verify_whole_tree(p, q, tree, x, uniforms, siblings=siblings, weights=weights, end=end)
 
 
-class _Asked:
+def after_nodes(tokens: np.ndarray, tree: Tree) -> list[Tokens]:
+    """What stands before the row of the root, and of every node."""
+    found: list[Tokens] = [()]
+    for token, parent in zip(tokens.tolist(), tree.parents, strict=True):
+        found.append((*found[parent + 1], token))
+    return found
+
+
+class Asked:
     """A model after a prefix, asked once for each law."""
 
     def __init__(self, model: Model, prefix: Tokens):
@@ -87,10 +86,10 @@ class _Asked:
         return self._model.state(self._prefix + path)
 
 
-class _Rows:
+class Rows:
     """The laws at the root and at every node of a tree, each computed when it is looked at."""
 
-    def __init__(self, model: _Asked, after: list[Tokens]):
+    def __init__(self, model: Asked, after: list[Tokens]):
         self._model, self._after = model, after
 
     def __len__(self) -> int:

@@ -67,13 +67,71 @@ def verify_whole_tree(
     >>> verify_whole_tree(rows, rows, complete_tree((2, 2)), [1, 0, 1, 1, 0, 1], [0.3, 0.9])
     Emission(tokens=(1, 1, 1), path=(0, 3))
     """
+    u = check_noise("uniforms", uniforms, (2,))
+    x, stops = _stops(target_rows, draft_rows, tree, tokens, siblings, weights, end)
+    noise = check_uniforms(u, check_law(target_rows[0], name="target_rows"), needed=2)
+    stop = stops[int(draw(np.array([stop.mass for stop in stops]), noise[:1]))]
+    path = _path(stop.node, tree)
+    kept = tuple(int(x[node]) for node in path)
+    extra = () if stop.extra is None else (int(draw(stop.extra(), noise[1:])),)
+    return Emission(kept + extra, path)
+
+
+def path_law(
+    target_rows: Any,
+    draft_rows: Any,
+    tree: Tree,
+    tokens: Any,
+    *,
+    siblings: Siblings = "independent",
+    weights: Weights = best_weights,
+    end: int | None = None,
+) -> dict[tuple[int, ...], Any]:
+    """How likely `verify_whole_tree` accepts each path of nodes of a drafted tree, before any uniform is drawn.
+
+    The mean accepted length for this tree, given its tokens, is `Σ chance · len(path)`.
+
+    Args:
+        target_rows, draft_rows, tree, tokens, siblings, weights, end: as for `verify_whole_tree`.
+
+    Returns:
+        The probability of every path that may be accepted, from the root down; `()` if no candidate is.
+
+    Raises:
+        ValueError: as `verify_whole_tree`.
+
+    Source: section 8 of the mathematics, T15.
+
+    >>> from resispec_ref.sequence.tree import complete_tree
+    >>> coin = [[0.5, 0.5]] * 3
+    >>> path_law(coin, coin, complete_tree((2,)), [0, 1])
+    {(0,): 0.5, (1,): 0.5}
+    """
+    _, stops = _stops(target_rows, draft_rows, tree, tokens, siblings, weights, end)
+    found = dict[tuple[int, ...], Any]()
+    for stop in stops:
+        path = _path(stop.node, tree)
+        if stop.mass > 0:
+            found[path] = found.get(path, 0) + stop.mass
+    return found
+
+
+def _stops(
+    target_rows: Any,
+    draft_rows: Any,
+    tree: Tree,
+    tokens: Any,
+    siblings: Siblings,
+    weights: Weights,
+    end: int | None,
+) -> tuple[np.ndarray, list[Stop]]:
+    """The checked tokens, and where the path may end with what probability."""
     check_option("siblings", siblings, Siblings)
     x = check_drafted(tokens, tree)
     for name, rows in (("target_rows", target_rows), ("draft_rows", draft_rows)):
         if len(rows) != len(tree) + 1:
             raise ValueError(f"{name}: {len(rows)} rows; {len(tree) + 1} are needed, one for the root and one a node")
     root = check_law(target_rows[0], name="target_rows")
-    u = check_uniforms(check_noise("uniforms", uniforms, (2,)), root, needed=2)
     one = root.tolist()[0] * 0 + 1
     nodes, state = [ROOT], State([one], [])
     while True:
@@ -87,7 +145,7 @@ def verify_whole_tree(
             else:
                 stops.append(Stop(node, a, _row(target_rows, node)))
         if not parents:
-            return _ended(stops, x, tree, u)
+            return x, stops
         shares = dict(reached)
         level = level_of(
             [shares[node] for node in parents],
@@ -161,13 +219,9 @@ def _left(left: Callable[[int], Array], j: int) -> Callable[[], Array]:
     return lambda: left(j)
 
 
-def _ended(stops: list[Stop], x: np.ndarray, tree: Tree, u: np.ndarray) -> Emission:
-    """One uniform chooses the stop, the other its extra token."""
-    stop = stops[int(draw(np.array([stop.mass for stop in stops]), u[:1]))]
-    path, node = list[int](), stop.node
+def _path(node: int, tree: Tree) -> tuple[int, ...]:
+    path = list[int]()
     while node != ROOT:
         path.append(node)
         node = tree.parents[node]
-    kept = tuple(int(x[node]) for node in path[::-1])
-    extra = () if stop.extra is None else (int(draw(stop.extra(), u[1:])),)
-    return Emission(kept + extra, tuple(path[::-1]))
+    return tuple(path[::-1])
