@@ -31,7 +31,7 @@ needs the extra "oracle": pip install "resispec-ref[oracle]"
             nodes (N,) and the numbers of their parents, -1 below the root; rows (N + 1, V), the root's first
   law       f(target, draft) -> (m, R)
             accepted mass (V,), residual (V,) or a row for each rejected token (V, V); checked exactly
---example prints one of each."""
+--example prints one of the kind asked for."""
 
 
 _FORMATS = {".html": Report.to_html, ".md": Report.to_markdown, ".json": Report.to_json}
