@@ -52,6 +52,8 @@ class LanguageModel:
             raise ValueError(f"device is {device!r}, which torch cannot use here ({error})") from error
         config = model.config.get_text_config()
         self.layers, self.vocabulary = config.num_hidden_layers, config.vocab_size
+        self.rereads = False
+        """Whether each text is read from its start, as the cache cannot be cut; `CachedModel` finds that out."""
 
     @cached_property
     def weights(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -25,15 +26,19 @@ WHOLE_TREE = "whole-tree"
 class CachedModel:
     """A causal language model as a `Model`: laws at one temperature, a draft with some layers skipped if so wished.
 
-    The key-value cache holds the prefix of the last call; what differs from it is cut off and read anew, so that any
-    prefixes may be asked for in any order, and a walk down a tree reads one token a node.
+    Any prefixes may be asked for in any order. The key-value cache holds the prefix of the last call; what differs from
+    it is cut off and read anew, so that a walk down a tree reads one token a node. A cache that does not hold a key for
+    every token of the prefix (recurrent layers; a sliding window that is full) cannot be cut: from then on each prefix
+    is read from its start, without a cache, and one line on stderr says so, once a language model.
     """
 
     def __init__(self, model: LanguageModel, *, skipped: Iterable[int] = (), **settings: Any) -> None:
         """`settings` are those of `law_from_logits`: temperature, top_k, top_p, min_p."""
         self._model, self._skipped, self._settings = model, tuple(skipped), settings
         parameters = inspect.signature(model.model.forward).parameters
-        self._argument = "cache" if "cache" in parameters else "past_key_values"  # transformers from 5.24 on, before
+        # what a cache is called: in transformers from 5.24 on, and before
+        known = [name for name in ("cache", "past_key_values") if name in parameters]
+        self._argument = known[0] if known else None
         self._read: Tokens = ()
         self._cache: Any = None
 
@@ -47,6 +52,23 @@ class CachedModel:
         """`(vocab,)`: logits of the token after `prefix`, which has one token at least."""
         if not prefix:
             raise ValueError("prefix: empty; a language model needs a token to start from, such as its start token")
+        if self._argument is not None and not self._model.rereads:
+            row = self._continued(tuple(prefix), self._argument)
+            if _holds_every_token(self._cache, len(prefix)):
+                return row
+        self._read, self._cache = (), None
+        if not self._model.rereads:
+            self._model.rereads = True
+            print(
+                f"resispec: {self._model.name}: its cache cannot be cut back to a shorter text (recurrent layers, or a "
+                "full sliding window), so each text is read from its start, which is slower",
+                file=sys.stderr,
+            )
+        with without_layers(self._model, self._skipped):
+            return self._model.logits(list(prefix))[-1]
+
+    def _continued(self, prefix: Tokens, argument: str) -> np.ndarray:
+        """The same from the cache, and what it does not hold read into it."""
         torch, network = self._model.torch, self._model.model
         same = 0
         for old, new in zip(self._read, prefix[:-1], strict=False):  # the last token is read again for its logits
@@ -57,8 +79,8 @@ class CachedModel:
             if self._cache is not None and same < len(self._read):
                 self._cache.crop(same - len(self._read))
             new = torch.tensor([prefix[same:]], device=network.device)
-            answer = network(input_ids=new, use_cache=True, **{self._argument: self._cache})
-        self._cache, self._read = answer[self._argument], tuple(prefix)
+            answer = network(input_ids=new, use_cache=True, **{argument: self._cache})
+        self._cache, self._read = answer.get(argument), prefix
         return answer.logits[0, -1].double().cpu().numpy()
 
     def laws(self, prefix: Tokens, tokens: Tokens) -> np.ndarray:
@@ -66,6 +88,14 @@ class CachedModel:
         with without_layers(self._model, self._skipped):
             rows = self._model.logits([*prefix, *tokens[:-1]])
         return law_from_logits(rows[len(prefix) - 1 :], **self._settings)
+
+
+def _holds_every_token(cache: Any, count: int) -> bool:
+    """Whether each layer keeps a key for each of `count` tokens and nothing that sums them up: only then is it cut."""
+    layers = getattr(cache, "layers", ())
+    kept = [getattr(layer, "keys", None) for layer in layers]
+    plain = getattr(cache, "is_croppable", True)  # false where there are recurrent states beside the keys
+    return bool(plain and kept) and all(keys is not None and keys.shape[-2] == count for keys in kept)
 
 
 def decode(

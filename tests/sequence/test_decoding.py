@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from models import RULES
 from scipy import stats
-from small_models import save_model
+from small_models import CONFIGS, RECURRENT, WINDOW, save_model
 
 from resispec_ref import emitted_law, law_from_logits, optimal_acceptance
+from resispec_ref.commands import cli
 from resispec_ref.commands.decode import add_arguments, run
 from resispec_ref.measurements.accepted_length import (
     Text,
@@ -52,19 +53,53 @@ def command(folders, *arguments):
     return run(parser.parse_args([folders[0], *arguments]))
 
 
-@pytest.mark.parametrize("kind", ["llama", "gpt2"])
+@pytest.mark.parametrize("kind", CONFIGS)
 @pytest.mark.parametrize("skipped", [(), (1, 2)], ids=["whole", "skipped"])
 def test_the_cache_changes_nothing(kind, skipped, tmp_path):
     """Prefixes that grow, branch off, shrink and repeat, against reading each from its start."""
     model = LanguageModel(save_model(tmp_path, kind=kind), "cpu", "float32")
     cached = CachedModel(model, skipped=skipped, temperature=0.7)
-    for prefix in ((2, 3), (2, 3, 4), (2, 3, 4, 5, 6), (2, 3, 7), (2, 3), (2, 3), (5,), (5, 2, 3)):
+    rng = np.random.default_rng(0)
+    long = [tuple(rng.integers(2, 10, size=n).tolist()) for n in (WINDOW - 1, WINDOW, WINDOW + 1, 3 * WINDOW)]
+    branches = [(*x[:n], 2, 3) for x in long for n in (len(x) - 1, 1)]
+    for prefix in ((2, 3), (2, 3, 4), (2, 3, 4, 5, 6), (2, 3, 7), (2, 3), (2, 3), (5,), (5, 2, 3), *long, *branches):
         with without_layers(model, skipped):
             logits = model.logits(list(prefix))
         # float32 sums in another order: logits of size 10 differ by a few units of 1e-6
         assert np.allclose(cached.logits(prefix), logits[-1], atol=1e-4)
         rows = cached.laws(prefix[:1], (*prefix[1:], 4))
         assert np.allclose(rows, law_from_logits(logits, temperature=0.7), atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_a_cache_that_cannot_be_cut_is_said_once(kind, tmp_path, capsys):
+    """Where there are recurrent layers at once, with sliding windows when one is full, with plain attention never."""
+    model = LanguageModel(save_model(tmp_path, kind=kind), "cpu", "float32")
+    target, draft = CachedModel(model, temperature=1.0), CachedModel(model, skipped=(1,), temperature=1.0)
+    text = tuple(range(2, 2 + WINDOW))
+    for length, slow in ((WINDOW - 1, RECURRENT), (WINDOW, (*RECURRENT, "mistral", "gemma2"))):
+        for cached in (target, draft, target):
+            cached.law(text[:length])
+            assert model.rereads == (kind in slow)
+    assert said(capsys.readouterr().err) == model.rereads
+
+
+def said(stderr):
+    """How many lines, beside the loader's bars."""
+    return sum("read from its start" in line for line in stderr.splitlines())
+
+
+@pytest.mark.parametrize("kind", ["llama", "mistral", "mamba"])
+def test_the_command_decodes_any_architecture(kind, tmp_path, capsys):
+    """Two prompts, and rules compared on the same ones: texts longer than any window."""
+    folder = save_model(tmp_path, kind=kind)
+    common = ["--skip-layers", "1-2", "--tree", "2,2", "--tokens", "6", "--verifier", "resispec"]
+    prompts = ["--prompt", PROMPT, "--prompt", "a train to the city with soup"]
+    for more in ([], ["--compare", "--verifier", WHOLE_TREE]):
+        assert cli.main(["decode", folder, *common, *prompts, *more]) == 0
+        out, err = capsys.readouterr()
+        assert out.count("resispec, tree 2,2") == (0 if more else 2)
+        assert said(err) == (kind != "llama")
 
 
 def test_the_same_seed_decodes_the_same_text(network):
