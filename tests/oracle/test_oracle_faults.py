@@ -10,10 +10,12 @@ from mutants import chains, positions
 from subjects_list import FAULTY
 
 import resispec_ref as rs
-from resispec_ref.oracle.cases.tables import chain_cases, joint_law
-from resispec_ref.oracle.faults.parts import DoesNotApply, Steps, without
+from resispec_ref.oracle.cases.tables import chain_cases, joint_law, memoryless, tree_cases
+from resispec_ref.oracle.faults.chains import WORDS, all_chain_laws
+from resispec_ref.oracle.faults.parts import DoesNotApply, Steps, for_draw, without
 from resispec_ref.oracle.faults.positions import FAULTS, draws, fault_law, known_laws
 from resispec_ref.oracle.faults.sequences import CHAIN_FAULTS, Tokenwise, chain_law, chain_laws
+from resispec_ref.oracle.faults.trees import ROWS, tree_law, tree_laws
 
 
 def law(text):
@@ -93,8 +95,44 @@ def test_every_known_fault_has_a_mutant():
     planted = {m.diagnosis for m in FAULTY if m.diagnosis} - registry
     families = ("target-temperature", "acceptance-ratio-times", "ensemble-with-draft")
     assert {n for n in planted if not n.startswith(families)} == {
-        n for n in {*FAULTS, *CHAIN_FAULTS} if not n.startswith(families)
+        n for n in {*FAULTS, *CHAIN_FAULTS, *WORDS, *(row.name for row in ROWS)} if not n.startswith(families)
     }
+
+
+@pytest.mark.parametrize("draw", ["independent", "distinct", "top-k"])
+def test_a_tree_walk_without_a_fault_has_the_joint_law(draw):
+    for case in tree_cases([1, 2, 3]):
+        if len(case.parents) <= 5:
+            found = tree_law(case, draw, for_draw(Steps(), draw))
+            assert found == pytest.approx(joint_law(case.target), abs=1e-12)
+
+
+def test_tree_faults_are_wrong_somewhere_and_laws_everywhere():
+    wrong = set()
+    for case in tree_cases([1, 2]):
+        if len(case.parents) <= 5:
+            for name, f in tree_laws(case, "independent").items():
+                assert f.sum() == pytest.approx(1)
+                wrong |= {name} if np.abs(f - joint_law(case.target)).sum() > 1e-3 else set()
+    assert wrong >= {row.name for row in ROWS}
+
+
+def test_a_path_is_a_chain():
+    """A tree of one path has the laws of a chain, by a walk that shares no code with it."""
+    tree = next(case for case in tree_cases([1]) if case.branching == (1, 1))
+    chain = all_chain_laws(tree.target, tree.draft[:2], "independent")
+    for name in ("always-accept", "greedy-residual", "resample-from-draft", "acceptance-ratio-times-1.5"):
+        assert tree_laws(tree, "independent")[name] == pytest.approx(chain[name], abs=1e-12)
+
+
+def test_values_of_chains_from_practice():
+    """One uniform for all rows of a block; and drafts that are the argmax of their row."""
+    case = memoryless("", [[1 / 3, 2 / 3]] * 3, [[2 / 3, 1 / 3]] * 2)
+    block = all_chain_laws(case.target, case.draft, "independent")["one-uniform-for-the-block"]
+    assert block.reshape(4, 2).sum(1) == pytest.approx([2 / 9, 1 / 9, 2 / 9, 4 / 9], abs=1e-12)
+    pair = memoryless("", [[0.6, 0.4]] * 2, [[0.8, 0.2]])
+    greedy = all_chain_laws(pair.target, pair.draft, "top-k")["greedy-draft-softmax-q"]
+    assert greedy.reshape(2, 2).sum(1) == pytest.approx([0.75, 0.25], abs=1e-12)
 
 
 def test_every_inexact_rule_of_the_registry_has_a_mutant():

@@ -26,8 +26,9 @@ from resispec_ref.oracle.counterexamples.search import case_seed, first_that_sho
 from resispec_ref.oracle.drawing.positions import laws_seen
 from resispec_ref.oracle.drawing.rounds import FIRST_ROUND, AnyCase, Plan, Running, one_round, start
 from resispec_ref.oracle.drawing.sequences import seen_tables
+from resispec_ref.oracle.faults import chains as chain_faults
 from resispec_ref.oracle.faults import positions as faults
-from resispec_ref.oracle.faults import sequences as sequence_faults
+from resispec_ref.oracle.faults import trees as tree_faults
 from resispec_ref.oracle.faults.diagnosis import diagnose
 from resispec_ref.oracle.report.record import Counterexample, Diagnosis, Finding
 from resispec_ref.oracle.report.report import Report
@@ -36,6 +37,7 @@ from resispec_ref.oracle.statistics.evidence import Evidence, log_mixture
 from resispec_ref.oracle.subjects.subject import Subject
 
 _DIAGNOSED_VOCAB = 6
+_DIAGNOSED_NODES = 5
 _DIAGNOSIS_ROUNDS = (256, 1024, 4096)
 _SEARCHED = 200_000  # draws in all, and more for a fault that takes many, before the search is given up
 _ENOUGH = 10_000  # draws in all, before one known fault is named
@@ -49,8 +51,8 @@ def diagnosed(subject: Subject, running: list[Running], report: Report, plan: Pl
     """
     if any(f.check == "independent draws" for f in report.findings):
         return None
-    describe = sequence_faults.describe if subject.kind in ("chain", "tree") else faults.describe
-    small = [state for state in running if state.case.vocab <= _DIAGNOSED_VOCAB and state.failed is None]
+    describe = {"chain": chain_faults.describe, "tree": tree_faults.describe}.get(subject.kind, faults.describe)
+    small = [state for state in running if _is_small(state.case) and state.failed is None]
     laws = [fault_laws(subject, state.case) for state in small]
     rng, found = np.random.default_rng(plan.seed + 1), None
     end = (time.monotonic() + end) / 2
@@ -67,6 +69,13 @@ def diagnosed(subject: Subject, running: list[Running], report: Report, plan: Pl
         if (found is None or found.matches) and sum(s.evidence.draws for s in small) >= _ENOUGH:
             break
     return found
+
+
+def _is_small(case: AnyCase) -> bool:
+    """Whether the laws of all known faults are computed in no time."""
+    if isinstance(case, TreeCase) and len(case.parents) > _DIAGNOSED_NODES:
+        return False
+    return case.vocab <= _DIAGNOSED_VOCAB
 
 
 def confirmed(
@@ -92,9 +101,10 @@ def fault_laws(subject: Subject, case: AnyCase) -> dict[str, np.ndarray]:
     """The laws of all known faults in a case."""
     draw = "independent" if callable(subject.draw) else subject.draw
     if isinstance(case, ChainCase):
-        return sequence_faults.chain_laws(seen_tables(subject, case.target), seen_tables(subject, case.draft))
+        return chain_faults.all_chain_laws(seen_tables(subject, case.target), seen_tables(subject, case.draft), draw)
     if isinstance(case, TreeCase):
-        return {}
+        seen = replace(case, target=seen_tables(subject, case.target), draft=seen_tables(subject, case.draft))
+        return tree_faults.tree_laws(seen, draw)
     p, q = laws_seen(subject, case)
     return _position_laws(tuple(p.tolist()), tuple(q.tolist()), case.candidates, draw, subject.kind)
 
@@ -179,7 +189,7 @@ def _round_within(subject: Subject, state: Running, size: int, rng: np.random.Ge
 def _described(subject: Subject, case: AnyCase, e: Evidence, diagnosis: Diagnosis | None) -> Counterexample:
     exact = case.exact if isinstance(case, PositionCase) and subject.format.tolerance == 0 else None
     law = None
-    if diagnosis and not isinstance(case, TreeCase):
+    if diagnosis:
         if exact is not None and isinstance(case, PositionCase):
             draw = "independent" if callable(subject.draw) else subject.draw
             known = faults.known_laws(

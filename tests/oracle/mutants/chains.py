@@ -89,3 +89,25 @@ def one_hot_rule(p, q, drafted, rng):
         if rng.random() >= p[i][x]:
             return [*drafted[:i], pick(without(p[i], x), rng.random())]
     return [*drafted, pick(p[-1], rng.random())]
+
+
+def one_uniform_for_the_block(p, q, drafted, rng):
+    u = rng.random()
+    for i, x in enumerate(drafted):
+        if u * q[i][x] >= p[i][x]:
+            return [*drafted[:i], pick(residual(p[i], q[i]), rng.random())]
+    return [*drafted, pick(p[-1], rng.random())]
+
+
+def greedy_residual(p, q, drafted, rng):
+    n = accepted_length(p, q, drafted, rng)
+    if n == len(drafted):
+        return [*drafted, pick(p[n], rng.random())]
+    return [*drafted[:n], int(np.argmax(residual(p[n], q[n])))]
+
+
+def accepts_with_target_probability(p, q, drafted, rng):
+    for i, x in enumerate(drafted):
+        if rng.random() >= p[i][x]:
+            return [*drafted[:i], pick(residual(p[i], q[i]), rng.random())]
+    return [*drafted, pick(p[-1], rng.random())]

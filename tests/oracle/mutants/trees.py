@@ -57,3 +57,42 @@ def one_hot_rule(p, q, tokens, parents, rng):
         else:
             return [*emitted, pick(target, rng.random())]
         emitted, node = [*emitted, tokens[child]], child
+
+
+def plain(p, q, tokens, parents, rng, *, bonus=None, rows=None, forced=lambda place, depth: False, draft_row=None):
+    """A walk whose faults are options: the row of the extra token, of what follows a child, what is accepted always."""
+    node, emitted, read = -1, [], -1
+    while True:
+        target, draft = p[read + 1], q[read + 1 if draft_row is None else draft_row]
+        children = np.flatnonzero(parents == node)
+        for place, child in enumerate(children):
+            x = tokens[child]
+            if forced(place, len(emitted)) or accepts(target, draft, x, rng):
+                break
+            target = residual(target, draft)
+        else:
+            if len(children) == 0 and bonus is not None:
+                target = p[bonus(node, parents)]
+            return [*emitted, pick(target, rng.random())]
+        emitted, node = [*emitted, x], child
+        read = child if rows is None else rows(children)
+
+
+def draft_row_of_the_root(p, q, tokens, parents, rng):
+    return plain(p, q, tokens, parents, rng, draft_row=0)
+
+
+def bonus_from_the_parent(p, q, tokens, parents, rng):
+    return plain(p, q, tokens, parents, rng, bonus=lambda node, parents: parents[node] + 1)
+
+
+def row_of_the_first_sibling(p, q, tokens, parents, rng):
+    return plain(p, q, tokens, parents, rng, rows=lambda children: children[0])
+
+
+def accepts_the_third_sibling(p, q, tokens, parents, rng):
+    return plain(p, q, tokens, parents, rng, forced=lambda place, depth: place == 2)
+
+
+def accepts_the_third_level(p, q, tokens, parents, rng):
+    return plain(p, q, tokens, parents, rng, forced=lambda place, depth: depth == 2)
