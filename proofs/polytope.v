@@ -154,6 +154,13 @@ End Polytope.
 Section Powers.
 Variable R : realFieldType.
 
+Lemma power_le n (a b : R) : 0 <= a -> a <= b -> a ^+ n <= b ^+ n.
+Proof.
+move=> a_ge0 ab; elim: n => [|n IH]; first by rewrite !expr0.
+have bn_ge0 : 0 <= b ^+ n by apply: exprn_ge0; exact: le_trans a_ge0 ab.
+rewrite !exprS; apply: le_trans (le_scale a_ge0 IH) _; have h := le_scale bn_ge0 ab; linear h.
+Qed.
+
 (** The slope of a power lies between those at the ends. *)
 Lemma power_slope n (a b : R) : 0 <= a -> a <= b ->
   n.+1%:R * a ^+ n * (b - a) <= b ^+ n.+1 - a ^+ n.+1 <= n.+1%:R * b ^+ n * (b - a).
@@ -163,7 +170,7 @@ elim: n => [|n /andP[low high]]; first by rewrite !expr1 !expr0 !mul1r lexx.
 have split_at : b ^+ n.+2 - a ^+ n.+2 = b * (b ^+ n.+1 - a ^+ n.+1) + a ^+ n.+1 * (b - a).
   by rewrite !exprS; arith.
 have an_ge0 : 0 <= a ^+ n.+1 by apply: exprn_ge0.
-have an_le : a ^+ n.+1 <= b ^+ n.+1 by apply: ler_expn2r.
+have an_le : a ^+ n.+1 <= b ^+ n.+1 by exact: power_le.
 rewrite split_at -[n.+2]addn1 natrD !exprS; set k := n.+1%:R in low high *; apply/andP; split.
   have h1 := le_scale a_ge0 low.
   have up : 0 <= b ^+ n.+1 - a ^+ n.+1 by rewrite subr_ge0.

@@ -1,6 +1,7 @@
 """The shadow cut: sets of ranks in `[0, 1]` of given lengths, such that the largest of `K` ranks has a given law.
 
-NumPy in float64, a row a position. Source: section 6 of the mathematics, T11.
+NumPy in float64, a row a position. Source: section 6 of the mathematics, T11. Theorem: `cut_exists`
+(proofs/ranks.v).
 """
 
 from __future__ import annotations
