@@ -29,6 +29,7 @@ from resispec_ref.oracle.drawing.rounds import (
 )
 from resispec_ref.oracle.report.record import CaseResult, Finding, HighResolution, gathered
 from resispec_ref.oracle.report.report import Report
+from resispec_ref.oracle.report.text import groups
 from resispec_ref.oracle.statistics.confidence import round_error, smallest_tv_found, tv_observed, tv_upper
 from resispec_ref.oracle.subjects.calls import CallError
 from resispec_ref.oracle.subjects.subject import Subject, settle_batching
@@ -235,8 +236,9 @@ def _summarise(report: Report, running: list[Running], plan: Plan, fault: bool) 
     report.draws = sum(case.draws for case in report.cases)
     report.log10_e = merged(running) / math.log(10)
     if report.cases:
-        report.tv_upper = max(case.tv_upper for case in report.cases)
-        ordinary = [case.tv_detectable for case in report.cases if case.tv_detectable < 1]
+        alike = groups(report.cases)[0][1]
+        report.tv_upper = max(case.tv_upper for case in alike)
+        ordinary = [case.tv_detectable for case in alike if case.tv_detectable < 1]
         report.tv_detectable = max(ordinary, default=1.0)
     report.findings = gathered(report.findings)
     report.cases_in_all = len(running)

@@ -23,6 +23,7 @@ from resispec_ref.oracle.counterexamples.candidates import (
     small_trees,
 )
 from resispec_ref.oracle.counterexamples.search import case_seed, first_that_shows
+from resispec_ref.oracle.counterexamples.where import replay, where
 from resispec_ref.oracle.drawing.positions import laws_seen
 from resispec_ref.oracle.drawing.rounds import FIRST_ROUND, AnyCase, Plan, Running, one_round, start
 from resispec_ref.oracle.drawing.sequences import seen_tables
@@ -160,7 +161,9 @@ def counterexample(
         case, evidence, shrunk = worst.case, worst.evidence, False
     if evidence.log_e() < threshold:
         return None  # shown to be right when drawn from again: the fault is not in this law
-    return replace(_described(subject, case, evidence, report.diagnosis), shrunk=shrunk)
+    found_here = _described(subject, case, evidence, report.diagnosis)
+    again = replay(subject, case, evidence.draws, plan.seed) if case.vocab <= 16 else ""
+    return replace(found_here, shrunk=shrunk, where=where(case, evidence), replay=again)
 
 
 def _small_cases(subject: Subject, running: list[Running], worst: AnyCase, plan: Plan) -> Iterable[AnyCase]:

@@ -92,6 +92,10 @@ class Counterexample:
     """The names of the entries of the laws: tokens, sequences of tokens, or cells of pooled tokens."""
     shrunk: bool = True
     """Whether the search found it; else it is the built-in case that showed the fault best."""
+    where: str = ""
+    """Which emitted token is wrong, and which outcomes are furthest off."""
+    replay: str = ""
+    """Lines of Python to paste, that audit the implementation on this case alone."""
 
 
 @dataclass(frozen=True)
@@ -121,9 +125,12 @@ class Record:
     log10_e: float = 0.0
     """Evidence of all tests and cases together: a fault is found at `-log10(false_alarm_rate)`."""
     tv_upper: float | None = None
-    """The largest `tv_upper` of the audited cases: what a pass rules out."""
+    """The largest `tv_upper` of the small cases, which are alike: what a pass rules out.
+
+    Recorded rows and batches of 3 get fewer draws, and have figures of their own (`cases`).
+    """
     tv_detectable: float | None = None
-    """The largest `tv_detectable` of the audited cases."""
+    """The largest `tv_detectable` of the same cases."""
     tolerance: float = 0.0
     counterexample: Counterexample | None = None
     diagnosis: Diagnosis | None = None

@@ -22,7 +22,7 @@ def summary_lines(report: Record) -> list[str]:
             f"(false-alarm rate of the audit: {report.false_alarm_rate:g})"
         )
     if report.verdict == "no fault found" and report.tv_upper is not None:
-        for label, cases in _groups(report.cases):
+        for label, cases in groups(report.cases):
             lines.append(
                 f"  total variation below {max(c.tv_upper for c in cases):.2g} in each of {len(cases)} {label} "
                 f"({report.confidence:.0%} confidence in all together)"
@@ -73,12 +73,13 @@ def _partly(report: Record) -> str:
     return f" in {report.cases_cleared} of {report.cases_in_all} cases; {inputs} raised"
 
 
-def _groups(cases: list[CaseResult]) -> list[tuple[str, list[CaseResult]]]:
-    """Small cases, and rows of real models, which get fewer draws."""
-    real = [c for c in cases if "pair" in c.inputs]
-    small = [c for c in cases if "pair" not in c.inputs]
-    groups = [("cases", small), ("recorded rows, tokens pooled", real)]
-    return [(label, members) for label, members in groups if members]
+def groups(cases: list[CaseResult]) -> list[tuple[str, list[CaseResult]]]:
+    """Like cases together: small ones, those in batches of 3, rows of real models; the last two get fewer draws."""
+    kinds: dict[str, list[CaseResult]] = {"cases": [], "cases in batches of 3": [], "recorded rows, tokens pooled": []}
+    for c in cases:
+        label = "cases in batches of 3" if c.name.endswith("batches of 3") else "cases"
+        kinds["recorded rows, tokens pooled" if "pair" in c.inputs else label].append(c)
+    return [(label, members) for label, members in kinds.items() if members]
 
 
 def counterexample_lines(c: Counterexample) -> list[str]:
@@ -96,7 +97,11 @@ def counterexample_lines(c: Counterexample) -> list[str]:
         lines.append(f"    {name:16}" + "  ".join(values[i].rjust(widths[i]) for i in shown))
     if len(shown) < len(off):
         lines.append(f"    the {len(shown)} of {len(off)} outcomes that are furthest off; a report (--report) has all")
+    if c.where:
+        lines.append(f"    wrong: {c.where}")
     lines.append(f"    {c.draws} draws, total variation {c.tv_observed:.4f}, evidence {_power(c.log10_e)} to 1")
+    if c.replay:
+        lines += ["    replay:", *(f"      {line}" for line in c.replay.splitlines())]
     return lines
 
 
