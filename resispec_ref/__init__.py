@@ -114,6 +114,8 @@ def audit(implementation: Any, *, kind: str, **options: Any) -> Report:
         false_alarm_rate: at most this often is an exact implementation called faulty (1e-4).
         confidence: of all upper bounds on total variation together (0.99).
         tolerance: total variation that is no fault: 0, or the spacing of 16-bit types.
+        lossy: for a rule that is lossy by design: the audit goes on after a proof, and measures the worst total
+            variation with an interval, beside the acceptance that such a bias can buy (T17); the verdict is "measured".
         call_limit: seconds that one call may take.
         search, checks, seed, progress: whether to search the smallest counterexample, whether to run deterministic
             checks, the seed of all draws, and a function called with the share done and what is going on.

@@ -67,6 +67,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--draws", type=int, default=1_000_000, help="at most, for each case (default: 1000000)")
     group.add_argument("--false-alarm-rate", type=float, default=1e-4, metavar="RATE", help="default: 1e-4")
     group.add_argument("--tolerance", type=float, metavar="TV", help="total variation that is no fault (default: 0)")
+    group.add_argument(
+        "--lossy",
+        action="store_true",
+        help="it is lossy by design: measure its worst total variation, beside what such a bias can buy",
+    )
     group.add_argument("--call-limit", type=float, default=10.0, metavar="SECONDS", help="for one call (default: 10)")
     group.add_argument("--no-search", action="store_true", help="no search for the smallest counterexample")
     group.add_argument("--report", type=Path, metavar="FILE", help="write the report: .html, .md or .json")
@@ -103,6 +108,7 @@ def run(args: argparse.Namespace) -> int:
             draws=args.draws,
             false_alarm_rate=args.false_alarm_rate,
             tolerance=args.tolerance,
+            lossy=args.lossy,
             call_limit=args.call_limit,
             search=not args.no_search,
             seed=args.seed,

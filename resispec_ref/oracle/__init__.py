@@ -16,7 +16,7 @@ from resispec_ref.oracle.cases.tables import ChainCase, TreeCase, candidates_of,
 from resispec_ref.oracle.drawing.rounds import AnyCase, Plan, Progress
 from resispec_ref.oracle.generate_kind import audit_generate
 from resispec_ref.oracle.law_kind import audit_law
-from resispec_ref.oracle.report.record import CaseResult, Counterexample, Diagnosis, Finding, HighResolution
+from resispec_ref.oracle.report.record import CaseResult, Counterexample, Diagnosis, Finding, HighResolution, Lossy
 from resispec_ref.oracle.report.report import Report
 from resispec_ref.oracle.subjects.convert import Dtype, Format, Inputs, Library
 from resispec_ref.oracle.subjects.noise import Noise
@@ -30,6 +30,7 @@ __all__ = [
     "Diagnosis",
     "Finding",
     "HighResolution",
+    "Lossy",
     "PositionCase",
     "Report",
     "TreeCase",
@@ -61,6 +62,7 @@ def audit(
     search: bool = True,
     checks: bool = True,
     resolution: float = 1e-4,
+    lossy: bool = False,
     seed: int = 0,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -100,6 +102,7 @@ def audit(
             "noise": noise,
             "batched": batched,
             "cases": cases,
+            "lossy": lossy or None,
         }
         given |= {"executor": executor, "draw": None if draw == "independent" else draw}
         given |= {"library": None if library == "numpy" else library}
@@ -117,7 +120,7 @@ def audit(
             call_limit=call_limit,
             seed=seed,
         )
-    _refuse_what_is_ignored(kind, draw, noise, batched)  # type: ignore[arg-type]
+    _refuse_what_is_ignored(kind, draw, noise, batched, lossy)  # type: ignore[arg-type]
     chosen = _chosen(kind, counts, candidates is not None, cases, draw)
     if kind == "law":
         asked = dtype is not None or library != "numpy" or inputs != "probabilities"
@@ -147,6 +150,7 @@ def audit(
         resolution,
         seed,
         cases is not None,
+        lossy,
     )
     return run_audit(subject, chosen, plan, progress or (lambda share, what: None), executor)
 
@@ -155,12 +159,16 @@ def _default_dtype(library: Library) -> Dtype:
     return "float64" if library == "numpy" else "float32"
 
 
-def _refuse_what_is_ignored(kind: Kind, draw: Draw | Drawer, noise: str | None, batched: bool | None) -> None:
+def _refuse_what_is_ignored(
+    kind: Kind, draw: Draw | Drawer, noise: str | None, batched: bool | None, lossy: bool
+) -> None:
     """Options that a kind has no use for are refused, not ignored."""
     if kind in ("sampler", "law") and draw != "independent":
         raise ValueError(f"draw: a {kind} is handed no candidates; leave it out")
     if kind == "chain" and draw == "distinct":
         raise ValueError("draw: 'distinct' is for several candidates at one place; a chain has one: independent, top-k")
+    if lossy and kind == "law":
+        raise ValueError("lossy: the total variation of a law is computed, not measured; leave it out")
     if kind == "law" and noise is not None:
         raise ValueError("noise: a law is computed, not drawn; leave it out")
     if kind in ("sampler", "law") and batched:

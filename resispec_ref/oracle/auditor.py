@@ -27,10 +27,11 @@ from resispec_ref.oracle.drawing.rounds import (
     merged,
     start,
 )
-from resispec_ref.oracle.report.record import CaseResult, Finding, HighResolution, gathered
+from resispec_ref.oracle.report.record import CaseResult, Finding, HighResolution, Lossy, gathered
 from resispec_ref.oracle.report.report import Report
 from resispec_ref.oracle.report.text import groups
 from resispec_ref.oracle.statistics.confidence import round_error, smallest_tv_found, tv_observed, tv_upper
+from resispec_ref.oracle.statistics.lossy import frontier, tv_lower
 from resispec_ref.oracle.subjects.calls import CallError
 from resispec_ref.oracle.subjects.subject import Subject, settle_batching
 
@@ -64,7 +65,7 @@ def run_audit(
     if not any(f.check == "inputs unchanged" for f in report.findings):
         report.findings += [wrote for state in running if (wrote := state.wrote) is not None][:1]
     report.findings += _left_out(subject, running, proved)
-    if subject.noise is not None and not proved:
+    if subject.noise is not None and not proved and not plan.lossy:
         report.high_resolution, proved = _resolve(subject, cases, plan, began, progress)
     needed = max((state.evidence.draws for state in running), default=FIRST_ROUND)
     fault = proved or any(f.level == "fault" for f in report.findings)
@@ -73,9 +74,37 @@ def run_audit(
         end = min(began + plan.budget, time.monotonic() + max(_EXPLAINING, plan.budget / 6))
         _explain(subject, running, report, plan, needed, end, progress)
         report.findings = gathered(report.findings)
+    if plan.lossy and report.verdict == "no fault found":
+        report.verdict, report.lossy = "measured", _measured(running, report, plan)
+        if merged(running) >= math.log(1 / plan.false_alarm_rate):
+            report.diagnosis = diagnosed(subject, running, report, plan, began + plan.budget)
     report.seconds = time.monotonic() - began
     progress(1.0, "done")
     return report
+
+
+def _measured(running: list[Running], report: Report, plan: Plan) -> Lossy | None:
+    """The worst total variation with its interval, and the acceptance there beside the frontier."""
+    drawn = [state for state in running if state.evidence.draws]
+    if not drawn:
+        return None
+    found = []
+    for state in drawn:
+        error = round_error(1 - plan.confidence, 2 * len(running), state.rounds)
+        low = tv_lower(state.evidence.rounds, state.evidence.law, error)
+        found.append((low, tv_upper(state.evidence.counts, state.evidence.law, error), state))
+    low, _, worst = max(found, key=lambda one: one[0])
+    bound, successes, n = worst.evidence.rates.get("acceptance", (None, 0, 0))
+    bias = tv_observed(worst.evidence.counts, worst.evidence.law)
+    return Lossy(
+        low,
+        max(high for _, high, _ in found),
+        worst.case.name,
+        worst.case.inputs(),
+        successes / n if n else None,
+        bound,
+        None if bound is None else frontier(bound, bias),
+    )
 
 
 def _explain(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-Verdict = Literal["no fault found", "fault found", "could not run"]
-EXIT_CODES: dict[str, int] = {"no fault found": 0, "fault found": 1, "could not run": 2}
+Verdict = Literal["no fault found", "fault found", "could not run", "measured"]
+EXIT_CODES: dict[str, int] = {"no fault found": 0, "fault found": 1, "could not run": 2, "measured": 0}
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,24 @@ class HighResolution:
 
 
 @dataclass(frozen=True)
+class Lossy:
+    """How far the law of a rule that is lossy by design is from the target's, and what that bought."""
+
+    tv_lower: float
+    tv_upper: float
+    """The worst total variation of the audited cases lies between the two, with the report's confidence."""
+    case: str
+    """The case of the largest lower bound."""
+    inputs: dict[str, Any]
+    acceptance: float | None = None
+    """In that case."""
+    exact_bound: float | None = None
+    """What an exact rule accepts there at most."""
+    frontier: float | None = None
+    """What a rule of the bias met there accepts at most (T17); the rest is waste."""
+
+
+@dataclass(frozen=True)
 class Counterexample:
     """The smallest case found in which the implementation is wrong."""
 
@@ -137,6 +155,8 @@ class Record:
     findings: list[Finding] = field(default_factory=list)
     cases: list[CaseResult] = field(default_factory=list)
     high_resolution: list[HighResolution] = field(default_factory=list)
+    lossy: Lossy | None = None
+    """Where the audit measured a lossy rule, and judged none."""
     cases_in_all: int = 0
     cases_cleared: int = 0
     """Those that were drawn from without a call that failed."""

@@ -20,7 +20,7 @@ class Report(Record):
 
     @property
     def exit_code(self) -> int:
-        if self.verdict == "no fault found" and any(f.level == "problem" for f in self.findings):
+        if self.verdict in ("no fault found", "measured") and any(f.level == "problem" for f in self.findings):
             return EXIT_CODES["could not run"]
         return EXIT_CODES[self.verdict]
 

@@ -32,6 +32,8 @@ def summary_lines(report: Record) -> list[str]:
                 f"    a fault of total variation {detectable:.2g} in one of them is found with probability 99%"
             )
         lines.append(f"  false-alarm rate {report.false_alarm_rate:g}")
+    if report.lossy is not None:
+        lines += _lossy_lines(report)
     if report.tolerance:
         lines.append(f"  tolerated total variation: {report.tolerance:g}")
     if report.diagnosis:
@@ -80,6 +82,22 @@ def groups(cases: list[CaseResult]) -> list[tuple[str, list[CaseResult]]]:
         label = "cases in batches of 3" if c.name.endswith("batches of 3") else "cases"
         kinds["recorded rows, tokens pooled" if "pair" in c.inputs else label].append(c)
     return [(label, members) for label, members in kinds.items() if members]
+
+
+def _lossy_lines(report: Record) -> list[str]:
+    found = report.lossy
+    assert found is not None
+    lines = [
+        f"  worst total variation of {len(report.cases)} cases: between {found.tv_lower:.4f} and {found.tv_upper:.4f} "
+        f"({report.confidence:.0%} confidence)",
+        f"    in {found.case}: {given_text(found.inputs)}",
+    ]
+    if found.acceptance is not None and found.exact_bound is not None and found.frontier is not None:
+        lines.append(
+            f"    accepts {found.acceptance:.4f} there; an exact rule at most {found.exact_bound:.4f}, one of this bias "
+            f"at most {found.frontier:.4f}"
+        )
+    return lines
 
 
 def counterexample_lines(c: Counterexample) -> list[str]:
