@@ -94,8 +94,8 @@ def _lossy_lines(report: Record) -> list[str]:
     ]
     if found.acceptance is not None and found.exact_bound is not None and found.frontier is not None:
         lines.append(
-            f"    accepts {found.acceptance:.4f} there; an exact rule at most {found.exact_bound:.4f}, one of this bias "
-            f"at most {found.frontier:.4f}"
+            f"    accepts {found.acceptance:.4f} there; an exact rule at most {found.exact_bound:.4f}, one of this "
+            f"bias at most {found.frontier:.4f}"
         )
     return lines
 
