@@ -4,8 +4,6 @@
  * steps of 1/60 and gives what it takes to, or from, the other tokens in proportion to what they have.
  */
 
-const GRID = 60;
-const NAMES = "abcdef";
 const PRESETS = [
   ["A fair three-sided die, a draft that knows two faces", "1/3,1/3,1/3", "1/2,1/2,0", 1],
   ["The same die, two candidates", "1/3,1/3,1/3", "1/2,1/2,0", 2],
@@ -18,25 +16,6 @@ const PRESETS = [
 ];
 
 const chosen = { p: [], q: [], K: 1, rule: 0, level: Q(1, 2), path: [] };
-const $ = (id) => document.getElementById(id);
-
-/* ---- text and elements ---- */
-
-function make(tag, properties = {}, ...children) {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-}
-
-const decimal = (x) => Number(x.valueOf()).toFixed(4).replace(/^0(?=\.)/, "");
-const short = (x) => (x.d <= 99999n ? `${x}` : `≈ ${decimal(x)}`);
-const both = (x) => (x.d === 1n ? `${x}` : x.d <= 99999n ? `${x} ≈ ${decimal(x)}` : `≈ ${decimal(x)}`);
-const percent = (x, whole = 1) => `${(100 * x.valueOf()) / whole}%`;
-const fractions = (law) => {
-  const readable = law.every((x) => x.d <= 99999n);
-  return `${readable ? "" : "≈ "}(${law.map((x) => (readable || x.zero ? `${x}` : decimal(x))).join(", ")})`;
-};
-const asText = (law) => law.join(", ");
 
 /** A law from the text field, or the reason why it is none. */
 function readLaw(text, size = null) {
@@ -51,89 +30,16 @@ function readLaw(text, size = null) {
 
 /* ---- changing the laws ---- */
 
-/** `law` on the grid with token `x` at `units`; the others share the rest in proportion, largest remainders first. */
-function withUnits(law, x, units) {
-  const rest = GRID - units;
-  const others = law.map((_, y) => y).filter((y) => y !== x);
-  const whole = total(without(law, x));
-  const share = (y) => (whole.positive ? law[y].over(whole) : Q(1, others.length)).times(Q(rest));
-  const found = law.map((_, y) => (y === x ? units : Number(share(y).n / share(y).d)));
-  let missing = GRID - found.reduce((s, n) => s + n, 0);
-  const remainder = (y) => share(y).minus(Q(found[y]));
-  for (const y of [...others].sort((y, z) => remainder(z).compare(remainder(y)))) {
-    if (missing-- > 0) found[y] += 1;
-  }
-  return found.map((n) => Q(n, GRID));
-}
-
-const unitsOf = (x) => Math.round(x.valueOf() * GRID);
-
-function setUnits(which, x, units, from = chosen[which]) {
-  chosen[which] = withUnits(from, x, Math.max(0, Math.min(GRID, units)));
+function setLaw(which, law) {
+  chosen[which] = law;
   chosen.path = [];
   draw();
 }
 
-/** Pointer and keyboard of one bar. A drag shares out what the law held when it began, so that going back undoes it. */
-function listen(handle, which, x) {
-  let before = null;
-  const move = (event) => {
-    const box = handle.getBoundingClientRect();
-    setUnits(which, x, Math.round(((box.bottom - event.clientY) / box.height) * GRID), before);
-  };
-  handle.addEventListener("pointerdown", (event) => {
-    before = chosen[which];
-    handle.setPointerCapture(event.pointerId);
-    handle.focus();
-    event.preventDefault();
-    move(event);
-  });
-  handle.addEventListener("pointermove", (event) => before && move(event));
-  for (const end of ["pointerup", "pointercancel"]) handle.addEventListener(end, () => { before = null; });
-  handle.addEventListener("keydown", (event) => {
-    const now = unitsOf(chosen[which][x]);
-    const step = event.shiftKey ? 6 : 1;
-    const wanted = {
-      ArrowUp: now + step, ArrowRight: now + step, ArrowDown: now - step, ArrowLeft: now - step,
-      PageUp: now + 6, PageDown: now - 6, Home: 0, End: GRID,
-    }[event.key];
-    if (wanted === undefined) return;
-    event.preventDefault();
-    setUnits(which, x, wanted);
-  });
-}
-
 /* ---- drawing ---- */
 
-/** Bars are made anew only when the number of tokens changes, so that a drag keeps its element. */
 function drawEditor() {
-  const editor = $("editor");
-  if (editor.childElementCount !== chosen.p.length) {
-    editor.replaceChildren(...chosen.p.map((_, x) => {
-      const handles = [["target", "p"], ["draft", "q"]].map(([name, which]) => {
-        const handle = make("div", { className: `handle ${name}`, tabIndex: 0, role: "slider" },
-          make("div", { className: "bar" }), make("div", { className: "value" }));
-        handle.setAttribute("aria-label", `${name}, token ${NAMES[x]}`);
-        handle.setAttribute("aria-orientation", "vertical");
-        handle.setAttribute("aria-valuemin", 0);
-        handle.setAttribute("aria-valuemax", GRID);
-        listen(handle, which, x);
-        return handle;
-      });
-      return make("div", { className: "token" }, ...handles, make("span", { className: "name", textContent: NAMES[x] }));
-    }));
-  }
-  [...editor.children].forEach((token, x) => {
-    [chosen.p[x], chosen.q[x]].forEach((value, i) => {
-      const handle = token.children[i];
-      const [bar, text] = handle.children;
-      bar.style.height = percent(value);
-      text.style.bottom = `min(${percent(value)}, 100% - 1.1rem)`;
-      text.textContent = value.d <= 999n ? `${value}` : decimal(value);
-      handle.setAttribute("aria-valuenow", unitsOf(value));
-      handle.setAttribute("aria-valuetext", `${value}`);
-    });
-  });
+  drawBars($("editor"), (which) => chosen[which], setLaw);
   for (const [id, law] of [["target-text", chosen.p], ["draft-text", chosen.q]]) {
     if (document.activeElement !== $(id)) $(id).value = asText(law);
   }
