@@ -95,7 +95,8 @@ def audit(implementation: Any, *, kind: str, **options: Any) -> Report:
             the numbers of their parents (-1: the root) and rows `(N + 1, vocab)`, the root's first;
             "law": `f(target, draft) -> (m, R)`, accepted mass `(vocab,)` and residuals `(vocab,)` or `(vocab, vocab)`
             by rejected token, checked exactly; or a `Verifier`. A pair `(token, accepted_index)` may be returned
-            instead of the token, and is checked;
+            instead of the token, and is checked; or `(accepted_index, law)`, of a chain or tree `(accepted, law)`,
+            from whose law `(vocab,)` the next token is then drawn;
             "generate": `f(law, length, rng) -> tokens`, a whole sequence a call, against `target`; `law(prefix)` is the
             next-token law of the target's model.
         target: for kind "generate": what `resispec_ref.sequence.power` or `tilted` returns. Of the options below it

@@ -127,7 +127,7 @@ def _explain(
         return
     report.diagnosis = diagnosed(subject, running, report, plan, end)
     named = report.diagnosis is not None and report.diagnosis.matches
-    if proved and not named and (constant := without_chance(subject, running, plan)) is not None:
+    if proved and not named and (constant := without_chance(subject, running, plan, end)) is not None:
         report.findings.append(constant)
         report.diagnosis = None
         return
@@ -167,7 +167,7 @@ def _sightings(subject: Subject, running: list[Running], proved: bool) -> list[F
             found.append(Finding("fault", "accepted index", state.wrong[0], {"case": state.case.name}))
             break
     large = [state.evidence.log_e() for state in running if not state.rows and state.evidence.draws]
-    if proved and worst.rows and max(large, default=0.0) < math.log(1e3):
+    if proved and worst.rows and _law_logs(worst) >= math.log(1e3) > max(large, default=0.0):
         message = f"wrong in batches of {worst.rows} rows, not in larger ones: some row of a batch is treated otherwise"
         found.append(Finding("fault", "rows of a batch", message, {"case": worst.case.name}))
     for state in running:
@@ -178,30 +178,41 @@ def _sightings(subject: Subject, running: list[Running], proved: bool) -> list[F
             message = "the law changes between calls: it is not the same in each round of draws"
             found.append(Finding("fault", "independent draws", message, {"case": state.case.name}))
             break
-    told = _dependent(subject, running, proved)[:1]
-    logs = worst.evidence.logs() if worst.evidence.draws else {}
-    if proved and not told and logs.get("pairs", 0.0) > max(math.log(1e3), 2 * logs.get("law", 0.0)):
-        message = "a draw tells what the next of its case will be: noise is used again, or state is kept between calls"
-        if subject.batched:
-            message = "rows of a batch use the same numbers, or noise is used again, or state is kept between calls"
-        told = [Finding("fault", "independent draws", message, {"case": worst.case.name})]
-    return found + told
+    by_law = max(_law_logs(state) for state in running)
+    return found + _dependent(subject, running, proved, alone=by_law < math.log(1e3))[:1]
 
 
-def _dependent(subject: Subject, running: list[Running], proved: bool) -> list[Finding]:
-    """Draws that tell what others will be, and at what distance."""
+def _law_logs(state: Running) -> float:
+    """The most evidence of a test of the law, which draws that are dependent but right would not bring."""
+    logs = state.evidence.logs() if state.evidence.draws else {}
+    return max((e for name, e in logs.items() if name != "pairs"), default=0.0)
+
+
+def _dependent(subject: Subject, running: list[Running], proved: bool, *, alone: bool) -> list[Finding]:
+    """Draws that tell what others will be, and at what distance; `alone` says that no law was found wrong."""
     found = list[Finding]()
     for state in running:
         test = state.dependence
-        if test is None or test.log_e() < (math.log(1e3) if proved else 20.0) or not test.shows():
+        if test is None or test.log_e() < (math.log(1e3) if proved else 20.0):
+            continue
+        if not (proved and alone) and not test.shows():
             continue
         lag, ends = test.worst()
-        message = f"a draw tells what the {'next' if lag == 1 else f'{lag}th after it'} will be: "
+        message = f"a draw tells what {'the next' if lag == 1 else f'the one {lag} after it'} will be: "
         if ends:
-            message = f"what a step ends with tells what the {'next' if lag == 1 else f'{lag}th next'} one emits: "
+            message = (
+                f"what a step ends with tells what {'the next' if lag == 1 else f'the one {lag} after it'} emits: "
+            )
         shared = f"rows i and i + {lag} of a batch use the same numbers, or " if subject.batched else ""
         message += f"{shared}noise is used again, or state is kept between calls"
         found.append(Finding("fault", "independent draws", message, {"case": state.case.name, "distance": lag}))
+    if proved and alone and not found:
+        of = "rows of a batch use the same numbers, or " if subject.batched else ""
+        message = (
+            f"a draw tells what the next of its case will be: {of}noise is used again, or state is kept between calls"
+        )
+        best = max(running, key=lambda state: state.evidence.logs().get("pairs", 0.0) if state.evidence.draws else 0.0)
+        found.append(Finding("fault", "independent draws", message, {"case": best.case.name}))
     return found
 
 

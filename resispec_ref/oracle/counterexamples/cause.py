@@ -83,11 +83,12 @@ def pair_beside(subject: Subject, running: list[Running], plan: Plan, end: float
     return None
 
 
-def without_chance(subject: Subject, running: list[Running], plan: Plan) -> Finding | None:
+def without_chance(subject: Subject, running: list[Running], plan: Plan, end: float) -> Finding | None:
     """Whether the case that shows the fault best has one answer for each input, whatever the source of chance."""
     worst = max(running, key=lambda state: state.evidence.log_e() if state.evidence.draws else -math.inf)
     case, rng, pairs = worst.case, np.random.default_rng(plan.seed + 4), list[tuple[np.ndarray, np.ndarray]]()
-    if subject.kind == "sampler" or worst.rows is not None:
+    seconds = _INPUTS * _COPIES * worst.seconds / max(worst.evidence.draws, 1)
+    if subject.kind == "sampler" or worst.rows is not None or time.monotonic() + seconds > end:
         return None
     if isinstance(case, PositionCase):
         inputs = draw_candidates(subject, laws_seen(subject, case)[1], case.candidates, rng, _INPUTS)

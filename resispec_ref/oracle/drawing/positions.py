@@ -11,6 +11,7 @@ import numpy as np
 from resispec_ref.bounds import optimal_acceptance
 from resispec_ref.oracle.cases.positions import PositionCase
 from resispec_ref.oracle.cases.tables import sample_tokens
+from resispec_ref.oracle.drawing.returned import next_drawn
 from resispec_ref.oracle.subjects.calls import CallError, Clock
 from resispec_ref.oracle.subjects.convert import token_array
 from resispec_ref.oracle.subjects.subject import Prepared, Subject
@@ -130,6 +131,7 @@ def verify_many(
         v = None if u is None else u[part]
         if subject.batched:
             answer = subject.call([target[which[part]], draft[which[part]]], [x], rng, clock=clock, u=v, shape=shape)
+            answer = next_drawn(answer, subject.format, x, V, rng, clock.given)
             found.append(_read(subject, answer, (len(x),), V, clock))
         else:
             if start % _FRESH == 0:
@@ -141,6 +143,7 @@ def verify_many(
             laws = [cases[j].target, cases[j].draft]
             try:
                 answer = subject.call(laws, [x[0]], rng, clock=clock, u=one, shape=shape, prepared=prepared[j])
+                answer = next_drawn(answer, subject.format, x[0], V, rng, clock.given)
                 tokens, index = _read(subject, answer, (), V, clock)
             except CallError as error:
                 error.case = j

@@ -10,6 +10,7 @@ import numpy as np
 from resispec_ref.bounds import optimal_acceptance
 from resispec_ref.oracle.cases.tables import ChainCase, Tables, TreeCase, joint_law, sample_rows
 from resispec_ref.oracle.drawing.positions import Outcome, draw_candidates
+from resispec_ref.oracle.drawing.returned import path_continued
 from resispec_ref.oracle.subjects.calls import CallError, Clock
 from resispec_ref.oracle.subjects.convert import token_array
 from resispec_ref.oracle.subjects.subject import Prepared, Subject
@@ -205,6 +206,7 @@ def emit_many(
         try:
             laws = [target[part], draft[part]]
             answer = subject.call(laws, ids, rng, clock=clock, u=noise, shape=shape, prepared=prepared)
+            answer = path_continued(answer, subject.format, case.vocab, rng, clock.given)
             tokens, problem = _read(subject, answer, here, longest, case, clock)
         except CallError as error:
             error.case = None if subject.batched or which is None else int(which[start])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import random
+import sys
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -77,13 +78,12 @@ class Format:
             return importlib.import_module("jax").random.key(int(rng.integers(2**31)))
         return np.random.default_rng(rng.integers(2**62))
 
-    def seed_globally(self, rng: np.random.Generator) -> str:
-        """For implementations that take no source of randomness: seeds the global ones."""
+    def seed_globally(self, rng: np.random.Generator) -> None:
+        """Seeds the global sources of randomness, Torch's wherever it is loaded: what draws from them is repeatable."""
         random.seed(int(rng.integers(2**62)))
         np.random.seed(int(rng.integers(2**31)))
-        if self.library == "torch":
-            importlib.import_module("torch").manual_seed(int(rng.integers(2**62)))
-        return "seeded"
+        if "torch" in sys.modules:
+            sys.modules["torch"].manual_seed(int(rng.integers(2**62)))
 
     def numpy(self, x: Any) -> np.ndarray:
         """An array of the library as a NumPy array; half types as float32."""

@@ -48,6 +48,7 @@ class Prepared:
         self._before: list[bytes] = []
         self._laws: list[np.ndarray] = []
         self._generator: Any = None
+        self._seeded = False
         self._source: Prepared | None = None
 
     def laws_of(self, form: Format, laws: Sequence[np.ndarray]) -> list[Any]:
@@ -84,8 +85,9 @@ class Prepared:
         if self._source is not None:
             self._source.seed(form, rng)
             return
-        if self._generator is None:
-            self._generator = form.seed_globally(rng)
+        if not self._seeded:
+            form.seed_globally(rng)
+            self._seeded = True
 
 
 class Pace:
@@ -184,8 +186,7 @@ class Subject:
             named = {self.takes_rng: prepared.generator_of(form, rng)}
         elif self.takes_rng:
             given.append(prepared.generator_of(form, rng))
-        else:
-            prepared.seed(form, rng)
+        prepared.seed(form, rng)
         record = dict(zip(_NAMES[self.kind], [*laws, *integers], strict=True))
         if u is not None:
             record["uniforms"] = u
