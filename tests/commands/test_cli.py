@@ -13,6 +13,7 @@ import pytest
 import resispec_ref as rs
 from resispec_ref.commands.cli import COMMANDS, main
 from resispec_ref.commands.display import tables
+from resispec_ref.commands.law import MAX_CANDIDATES
 from resispec_ref.models.pairs import Pairs, save_pairs
 
 README = Path(__file__).parents[2] / "README.md"
@@ -49,6 +50,11 @@ def test_the_fair_die_under_the_published_rule(capsys):
         "optimal_acceptance": "2/3",
         "exact": False,
     }
+
+
+def test_as_many_candidates_as_the_command_takes(capsys):
+    found = law(capsys, "--verifier", "recursive-rejection", *DIE, "--candidates", str(MAX_CANDIDATES))
+    assert found["law"] == ["1/3"] * 3
 
 
 def test_two_candidates_are_accepted_more_often_than_any_exact_rule_can(capsys):
@@ -104,6 +110,7 @@ MISTAKES = {
         "vocabulary of 1 tokens and draft one of 2",
     ),
     "candidates": (["--verifier", "naive", *DIE, "--candidates", "-2"], "candidates: -2 is not a number of candidates"),
+    "too many": (["--verifier", "resispec", *DIE, "--candidates", "100000"], "candidates: 100000; this command takes"),
     "option": (["--verifier", "naive", "--option", "a=1", *DIE], "naive: unknown option among a; it has: none"),
     "value": (
         ["--verifier", "resispec-published", "--option", "spread=even", *DIE],
