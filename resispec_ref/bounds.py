@@ -114,12 +114,14 @@ def escape_by_race(q: Array, K: int, error: float = _ERROR) -> Array:
     """`1 − Q(H)` for every prefix: `∫ q(H^c) e^{−q(H^c) t} P(fewer than K clocks of H rang by t) dt`.
 
     With odds `o = e^{q t} − 1` the probability of exactly `k` rings is `e^{−q(H) t} e_k(o)`, and the elementary
-    symmetric polynomials of all prefixes come from running sums of positive terms, so nothing cancels.
+    symmetric polynomials of all prefixes come from running sums of positive terms, so nothing cancels. What is left of
+    the integral at `t` is, for every prefix, at most the probability that fewer than K clocks of all rang by then: it
+    ends the sum of a row.
     """
     xp = array_namespace(q)
     zero, step = q[..., :1] * 0, trapezoid_step(K, error)
     outside = xp.flip(prefix_sum_from_zero(xp.flip(q, axis=-1)), axis=-1)
-    escape = outside * 0
+    escape, running = outside * 0, zero == 0
     first, last = math.ceil(math.log(error)) - 3, _LAST
     if not is_traced(q):  # later terms are 0: the least mass of all, if any, ends the sum for each row alike
         least = float(xp.min(xp.where(q > 0, q, q * 0 + 1))) if math.prod(q.shape) else 1.0
@@ -135,7 +137,10 @@ def escape_by_race(q: Array, K: int, error: float = _ERROR) -> Array:
         for k in range(K):
             fewer = fewer + xp.where(rung + k < K, none * e, none * 0)
             e = xp.concat([zero, xp.cumulative_sum(odds * e[..., :-1], axis=-1)], axis=-1)
-        escape = escape + leaving * xp.exp(-leaving) * fewer
+        escape = escape + xp.where(running, leaving * xp.exp(-leaving) * fewer, zero)
+        running = running & (fewer[..., -1:] > error / 10)
+        if not is_traced(q) and not xp.any(running):
+            break
     return escape * step
 
 

@@ -131,9 +131,13 @@ def _class_law(
     rung = -np.expm1(-np.multiply.outer(q[:n], t.at)) * present[:n, None]
     missed = np.exp(-np.multiply.outer(q[:n], t.at))
     last = q[:n, None] * missed * present[:n, None]
-    P, D = _light(race, decay[n:], present[n:], t, sums)
-    after = [(P, D)]
-    for y in reversed(range(n)):
+    able = (v[:n] > 0) & present[:n]  # whoever cannot be the pick has a factor that does not depend on the level
+    idle = (np.zeros((K, len(t.at), 1)), np.zeros((K, len(t.at), 1)))
+    idle[0][0] = 1
+    for y in np.flatnonzero(~able):
+        idle = _with_token(idle, missed[y], rung[y], last[y], np.ones(1))
+    after, tokens = [_product(_light(race, decay[n:], present[n:], t, sums), idle)], np.flatnonzero(able)
+    for y in tokens[::-1]:
         after.append(_with_token(after[-1], missed[y], rung[y], last[y], decay[y]))
     P, D = after.pop()
     ranks = r.weight * decay * v[:, None]
@@ -147,15 +151,24 @@ def _class_law(
     light = np.einsum("jgt,jtg->g", odds_sums, by_odds) + np.einsum("jgt,jtg->g", rate_sums, by_rate)
     heavy, before = np.zeros(n), (np.zeros_like(P), np.zeros_like(D))
     before[0][0] = 1
-    for y in range(n):
-        if v[y] > 0 and present[y]:
-            P, D = before
-            Q, C = after[n - 1 - y]
-            others = np.einsum("ktr,ktr,r->t", P, Q[::-1], ranks[y])
-            ringing = np.einsum("ktr,ktr,r->t", P, C[::-1], ranks[y]) + np.einsum("ktr,ktr,r->t", D, Q[::-1], ranks[y])
-            heavy[y] = np.sum(t.weight * (rung[y] * ringing + last[y] * others))
+    for y in tokens:
+        P, D = before
+        Q, C = after.pop()
+        others = np.einsum("ktr,ktr,r->t", P, Q[::-1], ranks[y])
+        ringing = np.einsum("ktr,ktr,r->t", P, C[::-1], ranks[y]) + np.einsum("ktr,ktr,r->t", D, Q[::-1], ranks[y])
+        heavy[y] = np.sum(t.weight * (rung[y] * ringing + last[y] * others))
         before = _with_token(before, missed[y], rung[y], last[y], decay[y])
     return Picked(np.concatenate([heavy, light]), by_odds, by_rate)
+
+
+def _product(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """`P` and `D` of two sets of tokens together."""
+    (P, D), (Q, C) = a, b
+    new_P, new_D = P * Q[0], D * Q[0] + P * C[0]
+    for k in range(1, len(P)):
+        new_P[k:] += P[:-k] * Q[k]
+        new_D[k:] += D[:-k] * Q[k] + P[:-k] * C[k]
+    return new_P, new_D
 
 
 def _with_token(

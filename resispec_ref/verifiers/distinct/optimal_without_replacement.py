@@ -25,7 +25,8 @@ class OptimalWithoutReplacement(WeightedSelection):
     1e-10.
 
     The weights are found by NumPy: laws of other array libraries are taken to the host for it, so this rule raises
-    under `jax.jit` and `jax.vmap`.
+    under `jax.jit` and `jax.vmap`. A row of a large vocabulary costs tens of milliseconds to half a second, by the
+    tokens of its draft (docs/findings/speed.md).
 
     Source: this project (T12 of the mathematics), for the bound of Hu et al. 2025 (arXiv 2502.18779). Theorem:
     `weights_exact` (proofs/optimal.v).
