@@ -15,7 +15,8 @@ exact verifier accepts more than
 That is computed in rationals, whatever the solver did.
 
 Trees enter by the set of their strings only. SciPy is imported when a program is solved; it comes with the extra
-`oracle`. Source: section 8 of the mathematics, T14.
+`oracle`. Source: section 8 of the mathematics, T14. Theorem: `linear_program_attained`
+(proofs/tree_attained.v).
 """
 
 from __future__ import annotations
