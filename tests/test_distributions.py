@@ -132,3 +132,37 @@ def test_distances(pair):
 def test_laws_of_small_numbers_are_exact():
     assert rs.total_variation([1, 0], [0, 1]) == 1
     assert rs.total_variation([F(1, 3)] * 3, [F(1, 2), F(1, 2), 0]) == F(1, 3)
+
+
+@given(
+    weights=st.lists(st.integers(1, 1000), min_size=1, max_size=6),
+    ratio=st.fractions(1, 50, max_denominator=100),
+    data=st.data(),
+)
+def test_an_error_of_the_logits_moves_the_law_by_a_bounded_amount(weights, ratio, data):
+    """`e^{z/T}` off by up to `r = e^{ε/T}`, either way: at most `(r - 1)/(r + 1) = tanh(ε/2T)`, in rationals."""
+    factors = [data.draw(st.sampled_from((1 / ratio, F(1), ratio)) | st.fractions(1 / ratio, ratio)) for _ in weights]
+    other = [w * f for w, f in zip(weights, factors, strict=True)]
+    p, e = ([F(w) / sum(law) for w in law] for law in (weights, other))
+    assert rs.total_variation(p, e) <= (ratio - 1) / (ratio + 1)
+
+
+@given(ratio=st.fractions(1, 50, max_denominator=100))
+def test_the_bound_on_an_error_of_the_logits_is_attained(ratio):
+    p, other = [1 / (1 + ratio), ratio / (1 + ratio)], [ratio / (1 + ratio), 1 / (1 + ratio)]
+    assert p[0] * ratio / (p[1] / ratio) == other[0] / other[1]  # the first weight up, the second down
+    assert rs.total_variation(p, other) == (ratio - 1) / (ratio + 1)
+
+
+@pytest.mark.parametrize("temperature", [0.1, 0.6, 1.0])
+@pytest.mark.parametrize("error", [1e-6, 0.0625, 1.0])
+def test_the_bound_on_an_error_of_the_logits_in_floats(temperature, error):
+    """Random errors keep it, and the two tokens of odds `e^{-ε/T}` attain it, up to rounding."""
+    rng = np.random.default_rng(0)
+    z = 5 * rng.normal(size=(200, 30))
+    moved = z + rng.choice([-error, error], size=z.shape)
+    bound = math.tanh(error / (2 * temperature))
+    p, e = (rs.law_from_logits(x, temperature=temperature) for x in (z, moved))
+    assert np.max(rs.total_variation(p, e)) <= bound + 1e-14
+    p, e = (rs.law_from_logits(x, temperature=temperature) for x in ([0.0, error], [error, 0.0]))
+    assert rs.total_variation(p, e) == pytest.approx(bound, rel=1e-8)
