@@ -15,7 +15,7 @@ RATE = 0.05
 
 
 def test_false_alarm_rate_of_full_audits(effort):
-    audits = 2_000 if effort >= 30 else 66 * effort
+    audits = 2_000 if effort >= 20 else 33 * effort
     cases = [case for case in position_cases([1, 2], real_rows=0) if case.vocab <= 5][:12]
     alarms, extreme = 0, 0
     for seed in range(audits):
