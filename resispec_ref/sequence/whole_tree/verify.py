@@ -60,7 +60,7 @@ def verify_whole_tree(
     The rule generalises block verification (Sun et al. 2024, arXiv 2403.10444), which it is for one child a node. It
     reveals the tree from the root down, unlike traversal verification (Weng et al. 2025, arXiv 2505.12398), which goes
     up from the leaves, and greedy multi-path block verification (arXiv 2602.16961), which verifies one chosen path.
-    Source: section 8 of the mathematics, T15.
+    Source: section 8 of the mathematics, T15. Theorem: `levels_exact` (proofs/levels.v).
 
     >>> from resispec_ref.sequence.tree import complete_tree
     >>> rows = [[0.5, 0.5]] * 7
