@@ -7,9 +7,7 @@ that a law is the target's with `==`.
 import importlib
 from collections.abc import Callable
 from fractions import Fraction as F
-from typing import NamedTuple
-
-from IPython.display import Markdown
+from typing import TYPE_CHECKING, NamedTuple
 
 import resispec_ref as rs
 from resispec_ref.sequence import (
@@ -33,6 +31,9 @@ from resispec_ref.sequence import (
     whole_tree_law,
 )
 from resispec_ref.sequence.whole_tree import DraftedTrees, KeptTrees, law_if_believed, law_on_trees
+
+if TYPE_CHECKING:
+    from IPython.display import Markdown
 
 DIE, HALF = [F(1, 3)] * 3, [F(1, 2), F(1, 2), F(0)]
 FAIR, SURE = [F(1, 2), F(1, 2)], [F(0), F(1)]
@@ -149,7 +150,9 @@ def resolve(name: str) -> object:
     raise LookupError(name)
 
 
-def systems_table() -> Markdown:
+def systems_table() -> "Markdown":
+    from IPython.display import Markdown
+
     lines = ["| system | what it is | exact | in the code | small example: TV | theorem or reason |"]
     lines.append("|---|---|---|---|--:|---|")
     for s in SYSTEMS:

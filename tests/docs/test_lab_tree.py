@@ -4,8 +4,6 @@ from fractions import Fraction as F
 from itertools import product
 
 import pytest
-from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
 from sphinx_and_chromium import LAB, errors, overflow
 
 from resispec_ref.sequence import ToyModel, complete_tree, expected_accepted_length, walk_law, whole_tree_law
@@ -156,6 +154,9 @@ def test_the_page_as_it_opens(page):
 
 
 def test_bars_and_tokens_change_the_picture(page):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
     before = text(page, "#ends")
     page.find_element(By.CSS_SELECTOR, "[data-node='2']").click()
     assert text(page, "#ends") != before

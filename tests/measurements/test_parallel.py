@@ -13,6 +13,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 
 import numpy as np
 import pytest
+import torch  # noqa: F401 - loaded here and not in the processes, on which no draw may depend
 
 import resispec_ref as rs
 from resispec_ref.commands.cli import main

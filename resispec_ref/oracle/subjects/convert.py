@@ -80,10 +80,11 @@ class Format:
 
     def seed_globally(self, rng: np.random.Generator) -> None:
         """Seeds the global sources of randomness, Torch's wherever it is loaded: what draws from them is repeatable."""
-        random.seed(int(rng.integers(2**62)))
-        np.random.seed(int(rng.integers(2**31)))
+        ours, numpys, torchs = (int(rng.integers(2**31)) for _ in range(3))
+        random.seed(ours)
+        np.random.seed(numpys)
         if "torch" in sys.modules:
-            sys.modules["torch"].manual_seed(int(rng.integers(2**62)))
+            sys.modules["torch"].manual_seed(torchs)
 
     def numpy(self, x: Any) -> np.ndarray:
         """An array of the library as a NumPy array; half types as float32."""
